@@ -1,0 +1,29 @@
+package cluster
+
+import "time"
+
+// A State is where a learner's cluster stands.
+type State string
+
+// The states, in the order of a life.
+const (
+	Absent   State = "absent"   // never claimed, or deleted
+	Queued   State = "queued"   // waits for its turn to start
+	Creating State = "creating" // being made from nothing
+	Starting State = "starting" // being started on its data
+	Ready    State = "ready"
+	Healing  State = "healing" // its process died or stopped answering; being restarted with its data
+	Deleting State = "deleting"
+	Stopped  State = "stopped" // data kept, no process
+	Failed   State = "failed"  // given up, Reason says why; Retry and Reset are possible
+)
+
+// Status is what the learner sees of their cluster.
+type Status struct {
+	ID           string       `json:"id"`
+	State        State        `json:"state"`
+	Since        time.Time    `json:"since"`
+	Reason       string       `json:"reason,omitempty"`
+	Phases       []Phase      `json:"phases,omitempty"`
+	Capabilities Capabilities `json:"capabilities"`
+}
