@@ -1,0 +1,100 @@
+# apilab: two commands do everything on a fresh machine with Go and Node: make run, make test.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+# One set of flags for every build and test, so that one cache serves them all: compiling the control plane takes
+# minutes once, seconds afterwards.
+export CGO_ENABLED := 0
+export GOFLAGS := -trimpath -buildvcs=false
+
+BIN := bin/apilab
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+KUBERNETES := $(shell sed -n 's/^\tk8s.io\/kubernetes \(v[0-9.]*\).*/\1/p' go.mod)
+MAJOR := $(word 1,$(subst ., ,$(KUBERNETES:v%=%)))
+MINOR := $(word 2,$(subst ., ,$(KUBERNETES:v%=%)))
+stamp = -X $(1).gitVersion=$(KUBERNETES) -X $(1).gitMajor=$(MAJOR) -X $(1).gitMinor=$(MINOR)
+LDFLAGS := -s -w -X main.version=$(VERSION) $(call stamp,k8s.io/component-base/version) $(call stamp,k8s.io/client-go/pkg/version)
+
+# The rooms that do not link the control plane; vet and staticcheck would compile all of Kubernetes for the others.
+LIGHT := ./assets/... ./checker/... ./cluster ./content/... ./exercises/... ./gateway/... ./server/... ./shell/... ./test/doors/...
+HEAVY := . ./cli/... ./cluster/embedded/...
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+GO_SOURCES := $(shell find . -name '*.go' -not -path './assets/node_modules/*' -not -name '*_test.go' 2>/dev/null) go.mod go.sum
+CONTENT := $(shell find content exercises -type f -not -name '*.go' 2>/dev/null) $(shell find server/store -name '*.sql' 2>/dev/null)
+WEB_SOURCES := $(shell find assets -type f -not -path '*/node_modules/*' -not -path '*/dist/*' -not -name '*.go' 2>/dev/null)
+
+##@ Use
+.PHONY: run
+run: build ## build what is missing and start apilab; a browser page opens
+	./$(BIN)
+
+.PHONY: build
+build: $(BIN) ## build bin/apilab (10 to 20 minutes the first time, seconds later)
+
+$(BIN): $(GO_SOURCES) $(CONTENT) assets/dist/.built
+	@mkdir -p bin
+	go build -ldflags '$(LDFLAGS)' -o $@ .
+
+assets/node_modules/.installed: assets/package.json assets/package-lock.json
+	cd assets && npm ci --no-audit --no-fund
+	@touch $@
+
+assets/dist/.built: assets/node_modules/.installed $(WEB_SOURCES) $(filter %.md,$(CONTENT))
+	cd assets && npm run build
+	@touch $@
+
+##@ Prove
+.PHONY: test
+test: lint test-unit test-web test-embedded test-scenarios verify test-e2e ## everything that CI runs
+
+.PHONY: test-unit
+test-unit: $(BIN) ## unit tests of the rooms, the checks against the real binary among them
+	APILAB_BIN=$(CURDIR)/$(BIN) go test $(LIGHT)
+
+.PHONY: test-web
+test-web: assets/node_modules/.installed ## unit tests of the web UI
+	cd assets && npm test
+
+.PHONY: test-embedded
+test-embedded: $(BIN) ## the embedded control plane, and the command line
+	go test -vet=off -ldflags '$(LDFLAGS)' -timeout 20m $(HEAVY)
+
+.PHONY: test-scenarios
+test-scenarios: $(BIN) ## scenario scripts against the real binary
+	APILAB_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 20m ./test/scenarios/...
+
+.PHONY: verify
+verify: $(BIN) ## prove every exercise and transcript against a live API server
+	./$(BIN) lint
+	./$(BIN) verify
+
+.PHONY: test-e2e
+test-e2e: $(BIN) ## a person's way through the pages, in Chromium, with axe
+	cd assets && APILAB_BIN=$(CURDIR)/$(BIN) npm run e2e
+
+.PHONY: lint
+lint: assets/node_modules/.installed ## gofmt, go vet, staticcheck, eslint, tsc
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "gofmt these files:"; echo "$$unformatted"; exit 1; fi
+	go vet $(LIGHT)
+	go run $(STATICCHECK) $(LIGHT)
+	cd assets && npm run lint
+
+.PHONY: bench
+bench: $(BIN) ## measure start, memory, idle CPU and latencies; table here, figures in bench.json
+	./$(BIN) bench --json bench.json
+
+##@ Keep house
+.PHONY: generate
+generate: ## write generated files anew (exercises/schema.json)
+	go generate ./exercises/...
+
+.PHONY: clean
+clean: ## remove what was built (not the Go cache)
+	rm -rf bin assets/node_modules bench.json
+	find assets/dist -mindepth 1 -not -name .keep -delete
+
+.PHONY: help
+help: ## this list
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
