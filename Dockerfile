@@ -1,5 +1,6 @@
 # The web UI, then the one static binary, then nothing else. Built from the repository's root:
-#   docker build -t apilab . && docker run --rm -p 127.0.0.1:7070:7070 -v apilab:/data apilab
+#   docker build -t apilab . && docker run --rm --network host -v apilab:/data apilab
+# apilab listens on loopback alone, so the container shares the host's network; it prints the address to open.
 FROM node:24-bookworm-slim AS web
 WORKDIR /src
 COPY assets/package.json assets/package-lock.json assets/.npmrc assets/
@@ -26,6 +27,5 @@ COPY --from=build --chown=65532:65532 /data /data
 USER 65532:65532
 ENV APILAB_DATA_DIR=/data HOME=/data TMPDIR=/data
 VOLUME /data
-EXPOSE 7070
 ENTRYPOINT ["/apilab"]
 CMD ["serve", "--no-open"]
