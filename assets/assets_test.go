@@ -1,0 +1,241 @@
+package assets
+
+import (
+	"bytes"
+	"html/template"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// pages are one of each, with every optional part filled.
+func pages(r *Renderer) map[string]func(io.Writer) error {
+	page := Page{Title: "Watch", Scheme: Dark, Split: 40, Version: "v0.1.0", Learner: "local"}
+	items := []LessonItem{{ID: "t/watch", URL: "/lessons/t/watch", Title: "Watch <events>", Minutes: 25, Current: true, Exercises: []ExerciseItem{{ID: "t/one", Title: "One", Done: true}, {ID: "t/two", Title: "Two"}}}}
+	return map[string]func(io.Writer) error{
+		"home": func(w io.Writer) error {
+			return r.Home(w, Home{Page: page, Continue: &Continue{URL: "/lessons/t/watch", Lesson: "Watch <events>", Done: 1, Total: 2}, Tracks: []Track{{ID: "t", Title: "T", Lessons: items}, {ID: "later", Title: "Later"}}})
+		},
+		"home of a new learner": func(w io.Writer) error {
+			return r.Home(w, Home{Page: page, Tracks: []Track{{ID: "t", Title: "T", Lessons: items}}})
+		},
+		"home without tracks": func(w io.Writer) error { return r.Home(w, Home{Page: page}) },
+		"lesson": func(w io.Writer) error {
+			return r.Lesson(w, Lesson{Page: page, Track: Link{"/#t", "T"}, ID: "t/watch", Name: "Watch <events>", Number: 1, Count: 2, Siblings: items, Next: &Link{"/lessons/t/b", "B"}, Headings: []Heading{{"a", "A", 2}}, Objectives: []template.HTML{"see <code>rv</code>"}, Needs: []Link{{"/lessons/t/0", "Zero"}}, Body: "<h2 id=\"a\">A</h2>", Exercises: items[0].Exercises})
+		},
+		"signin": func(w io.Writer) error {
+			return r.SignIn(w, SignIn{Page: page, Problem: "This link was used already.", Command: "apilab open"})
+		},
+		"error": func(w io.Writer) error { return r.Error(w, ErrorPage{Page: Page{}, Code: 404}) },
+	}
+}
+
+func TestPages(t *testing.T) {
+	t.Parallel()
+	r, err := Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, render := range pages(r) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var b bytes.Buffer
+			if err := render(&b); err != nil {
+				t.Fatal(err)
+			}
+			html := b.String()
+			if !strings.HasSuffix(strings.TrimSpace(html), "</html>") {
+				t.Errorf("page is cut off: …%q", html[max(0, len(html)-80):])
+			}
+			for _, bad := range []string{"ZgotmplZ", "<events>", "<script>", "onclick", "http://", "https://"} {
+				if strings.Contains(html, bad) {
+					t.Errorf("page contains %q", bad)
+				}
+			}
+			if strings.Count(html, "<h1") != 1 {
+				t.Errorf("page has %d h1, want 1", strings.Count(html, "<h1"))
+			}
+		})
+	}
+}
+
+func TestUnbuiltPageSaysHowToBuild(t *testing.T) {
+	t.Parallel()
+	fsys := fstest.MapFS{"dist/.keep": {}}
+	for _, name := range []string{"layout", "parts", "home", "lesson", "signin", "error", "exercise"} {
+		file := "templates/" + name + ".html"
+		data, err := embedded.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fsys[file] = &fstest.MapFile{Data: data}
+	}
+	r, err := OpenFS(fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := r.Home(&b, Home{}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), "Assets are not built") {
+		t.Error("the page does not say that assets are not built")
+	}
+}
+
+func TestExerciseCard(t *testing.T) {
+	t.Parallel()
+	r, err := Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	html, err := r.Exercise(ExerciseCard{ID: "t/one", Title: "One & only", Task: "<p>Do it.</p>", Checks: []Check{
+		{ID: "held", Says: `It is "held"`, Kind: "object"},
+		{ID: "typed", Says: "You read it", Kind: "answer", Prompt: "Which <code>uid</code>?", Placeholder: "uid"},
+		{ID: "picked", Says: "You picked", Kind: "choice", Prompt: "Why?", Options: []Option{{ID: "a", Text: "A"}, {ID: "b", Text: "B"}}, Passed: true},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`id="exercise-t-one"`, `exercise="t/one"`, "One &amp; only", "<p>Do it.</p>", `says="It is &#34;held&#34;"`,
+		"Which <code>uid</code>?", `placeholder="uid"`, `type="radio" name="value" value="b"`, `state="passing"`, "3 checks",
+	} {
+		if !strings.Contains(string(html), want) {
+			t.Errorf("card lacks %s", want)
+		}
+	}
+}
+
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	script := "console.log('" + strings.Repeat("a", 2000) + "')"
+	files, err := readFiles(fstest.MapFS{"app-1a2b.js": {Data: []byte(script)}, ".keep": {}, "font-1.woff2": {Data: []byte("wOF2")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := (&Renderer{files: files}).Files()
+	for _, c := range []struct {
+		method, path, accept string
+		code                 int
+		contentType, coding  string
+	}{
+		{"GET", "/assets/app-1a2b.js", "", 200, "text/javascript; charset=utf-8", ""},
+		{"GET", "/assets/app-1a2b.js", "br, gzip", 200, "text/javascript; charset=utf-8", "gzip"},
+		{"HEAD", "/assets/font-1.woff2", "gzip", 200, "font/woff2", ""},
+		{"GET", "/assets/app-0000.js", "", 404, "", ""},
+		{"GET", "/assets/", "", 404, "", ""},
+		{"GET", "/assets/.keep", "", 404, "", ""},
+		{"GET", "/assets/../assets.go", "", 404, "", ""},
+		{"POST", "/assets/app-1a2b.js", "", 405, "", ""},
+	} {
+		req := httptest.NewRequest(c.method, "/", nil)
+		req.URL.Path = c.path
+		req.Header.Set("Accept-Encoding", c.accept)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, req)
+		if w.Code != c.code {
+			t.Errorf("%s %s: %d, want %d", c.method, c.path, w.Code, c.code)
+			continue
+		}
+		if got := w.Header().Get("Content-Encoding"); got != c.coding {
+			t.Errorf("%s %s: encoding %q, want %q", c.method, c.path, got, c.coding)
+		}
+		if c.code == 200 {
+			if got := w.Header().Get("Content-Type"); got != c.contentType {
+				t.Errorf("%s %s: type %q, want %q", c.method, c.path, got, c.contentType)
+			}
+			if !strings.Contains(w.Header().Get("Cache-Control"), "immutable") {
+				t.Errorf("%s %s may be fetched again", c.method, c.path)
+			}
+		}
+		if c.coding == "gzip" && w.Body.Len() > len(script)/2 {
+			t.Errorf("%s is not compressed: %d bytes", c.path, w.Body.Len())
+		}
+	}
+}
+
+func TestManifest(t *testing.T) {
+	t.Parallel()
+	m, err := readManifest(fstest.MapFS{"manifest.json": {Data: []byte(`{
+		"src/a.ts": {"file": "a-1.js", "imports": ["_x.js"], "dynamicImports": ["src/late.ts"]},
+		"_x.js": {"file": "x-2.js", "imports": ["_y.js"]},
+		"_y.js": {"file": "y-3.js", "imports": ["_x.js"]},
+		"src/late.ts": {"file": "late-4.js", "isDynamicEntry": true},
+		"src/main.css": {"file": "main-5.css"},
+		"node_modules/f/files/f-latin.woff2": {"file": "f-6.woff2"}}`)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for got, want := range map[string]string{
+		m.script("src/a.ts"):                       "/assets/a-1.js",
+		m.script("src/none.ts"):                    "",
+		strings.Join(m.preloads("src/a.ts"), " "):  "/assets/x-2.js /assets/y-3.js",
+		strings.Join(m.styles("src/main.css"), ""): "/assets/main-5.css",
+		m.asset("f-latin.woff2"):                   "/assets/f-6.woff2",
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	if _, err := readManifest(fstest.MapFS{"manifest.json": {Data: []byte("{")}}); err == nil {
+		t.Error("a damaged manifest is taken")
+	}
+}
+
+func TestDiagramName(t *testing.T) {
+	t.Parallel()
+	const want = "80baf41df0aba5c4" // of "graph LR\n  a --> b"; build/diagrams.test.mjs has the same
+	for _, source := range []string{"graph LR\n  a --> b", "\ngraph LR\r\n  a --> b\n\n"} {
+		if got := diagramName(source); got != want {
+			t.Errorf("diagramName(%q) = %s, want %s", source, got, want)
+		}
+	}
+}
+
+func TestNewPage(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		cookies string
+		want    Page
+	}{
+		{"", Page{Title: "T"}},
+		{"apilab-scheme=dark; apilab-split=35", Page{Title: "T", Scheme: Dark, Split: 35}},
+		{"apilab-scheme=\"><script>; apilab-split=900", Page{Title: "T"}},
+		{"apilab-scheme=system; apilab-split=4.5", Page{Title: "T"}},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("Cookie", c.cookies)
+		if got := NewPage(r, "T"); got != c.want {
+			t.Errorf("NewPage with %q = %+v, want %+v", c.cookies, got, c.want)
+		}
+	}
+}
+
+func TestTicks(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ done, total, marks, on int }{{0, 0, 0, 0}, {0, 3, 3, 0}, {2, 5, 5, 2}, {48, 48, 48, 48}, {1, 200, 48, 0}, {199, 200, 48, 47}, {200, 200, 48, 48}} {
+		marks := ticks(c.done, c.total)
+		on := 0
+		for _, m := range marks {
+			if m {
+				on++
+			}
+		}
+		if len(marks) != c.marks || on != c.on {
+			t.Errorf("ticks(%d, %d) = %d of %d, want %d of %d", c.done, c.total, on, len(marks), c.on, c.marks)
+		}
+	}
+}
+
+func TestDuration(t *testing.T) {
+	t.Parallel()
+	for minutes, want := range map[int]string{5: "5 min", 60: "1 h", 75: "1 h 15 min"} {
+		if got := duration(minutes); got != want {
+			t.Errorf("duration(%d) = %q, want %q", minutes, got, want)
+		}
+	}
+}
