@@ -1,0 +1,109 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// NewSignInCode returns a code that signs the learner in once, within ttl.
+func (s *Store) NewSignInCode(ctx context.Context, learner string, ttl time.Duration) (string, error) {
+	code := randomToken(20)
+	now := s.now()
+	err := s.transact(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM signin_codes WHERE expires_at <= ?`, millis(now)); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO signin_codes (code_hash, learner_id, expires_at) VALUES (?, ?, ?)`,
+			hash(code), learner, millis(now.Add(ttl)))
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("make a sign-in code: %w", err)
+	}
+	return code, nil
+}
+
+// RedeemSignInCode uses the code up and returns a new session of its learner. It returns ErrNotFound for a code that
+// never was, was used, or is too old.
+func (s *Store) RedeemSignInCode(ctx context.Context, code string, session time.Duration) (token string, err error) {
+	token = randomToken(32)
+	now := s.now()
+	err = s.transact(ctx, func(tx *sql.Tx) error {
+		var learner string
+		err := tx.QueryRowContext(ctx, `DELETE FROM signin_codes WHERE code_hash = ? AND expires_at > ? RETURNING learner_id`,
+			hash(code), millis(now)).Scan(&learner)
+		if errors.Is(err, sql.ErrNoRows) {
+			return ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM sessions WHERE expires_at <= ?`, millis(now)); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO sessions (token_hash, learner_id, created_at, expires_at) VALUES (?, ?, ?, ?)`,
+			hash(token), learner, millis(now), millis(now.Add(session)))
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("redeem a sign-in code: %w", err)
+	}
+	return token, nil
+}
+
+// LearnerBySession returns whose session it is. It returns ErrNotFound for a token that never was, was ended, or is too
+// old.
+func (s *Store) LearnerBySession(ctx context.Context, token string) (Learner, error) {
+	var (
+		learner Learner
+		created sql.NullInt64
+	)
+	err := s.db.QueryRowContext(ctx,
+		`SELECT l.id, l.name, l.created_at FROM sessions s JOIN learners l ON l.id = s.learner_id
+		 WHERE s.token_hash = ? AND s.expires_at > ?`, hash(token), millis(s.now())).Scan(&learner.ID, &learner.Name, &created)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Learner{}, ErrNotFound
+	}
+	if err != nil {
+		return Learner{}, fmt.Errorf("look up a session: %w", err)
+	}
+	learner.CreatedAt = fromMillis(created)
+	return learner, nil
+}
+
+// ProlongSession makes the session end ttl from now. One that does not exist is no error.
+func (s *Store) ProlongSession(ctx context.Context, token string, ttl time.Duration) error {
+	_, err := s.db.ExecContext(ctx, `UPDATE sessions SET expires_at = ? WHERE token_hash = ?`,
+		millis(s.now().Add(ttl)), hash(token))
+	if err != nil {
+		return fmt.Errorf("prolong a session: %w", err)
+	}
+	return nil
+}
+
+// EndSession signs out. A session that does not exist is no error.
+func (s *Store) EndSession(ctx context.Context, token string) error {
+	if _, err := s.db.ExecContext(ctx, `DELETE FROM sessions WHERE token_hash = ?`, hash(token)); err != nil {
+		return fmt.Errorf("end a session: %w", err)
+	}
+	return nil
+}
+
+// randomToken returns n random bytes as text that fits into URLs and cookies.
+func randomToken(n int) string {
+	b := make([]byte, n)
+	rand.Read(b) // never fails
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// hash is how codes and tokens are kept. They are random and long, so that a plain digest cannot be searched back.
+func hash(secret string) []byte {
+	sum := sha256.Sum256([]byte(secret))
+	return sum[:]
+}
