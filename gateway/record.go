@@ -42,8 +42,8 @@ type Record struct {
 
 // Status is the outcome of a request.
 type Status struct {
-	Code    int    `json:"code"`    // HTTP status; of a watch that ended with an ERROR event, that event's code
-	Reason  string `json:"reason"`  // metav1.StatusReason, e.g. "NotFound"
+	Code    int    `json:"code"`   // HTTP status; of a watch that ended with an ERROR event, that event's code
+	Reason  string `json:"reason"` // metav1.StatusReason, e.g. "NotFound"
 	Message string `json:"message"`
 }
 

@@ -1,0 +1,234 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httputil"
+	"sync"
+	"time"
+)
+
+const (
+	firstPause = 50 * time.Millisecond // between attempts to reach an API server that is down
+	maxPause   = time.Second
+)
+
+// An exchange is one request on its way to the API server and back. Its methods are the steps of a httputil.ReverseProxy.
+type exchange struct {
+	gateway  *Gateway
+	caller   caller
+	recorder *Recorder
+	upgrade  bool // the client asked for another protocol on this connection
+
+	request *capture // nil without a body
+
+	// mu guards what follows: the end of the response's body and the end of the handler may meet.
+	mu       sync.Mutex
+	record   Record // as it was when entry was made
+	entry    *entry // nil until something is known of the outcome
+	response *capture
+	encoding string // Content-Encoding of the response
+	answered string // its Content-Type
+	ended    bool
+}
+
+// ServeHTTP authenticates a request, sends it to the learner's API server and records it.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	who, refusal := g.authenticate(r)
+	if refusal != nil {
+		writeStatus(w, refusal)
+		return
+	}
+	x := &exchange{
+		gateway:  g,
+		caller:   who,
+		recorder: g.Recorder(who.learner),
+		upgrade:  r.Header.Get("Upgrade") != "",
+		record:   newRecord(r, who.user, time.Now()),
+	}
+	defer x.end() // also when the proxy panics, as it does when either side breaks off
+	proxy := &httputil.ReverseProxy{
+		Rewrite:        x.rewrite,
+		Transport:      x,
+		ModifyResponse: x.modify,
+		ErrorHandler:   x.fail,
+		FlushInterval:  -1, // a watch event is worth nothing in a buffer
+		BufferPool:     g.buffers,
+		ErrorLog:       slog.NewLogLogger(g.log.Handler(), slog.LevelDebug),
+	}
+	proxy.ServeHTTP(w, r)
+}
+
+func (x *exchange) rewrite(r *httputil.ProxyRequest) {
+	r.Out.Host = ""                        // the API server's own
+	r.Out.URL.RawQuery = r.In.URL.RawQuery // as it came: the API server judges what is wrong with it
+	if r.Out.Body != nil {
+		x.request = newCapture(r.Out.Body, r.In.ContentLength, x.recorder.limits.body, nil)
+		r.Out.Body = keepOpen{x.request}
+	}
+}
+
+// keepOpen is a body that a transport may close without harm, so that the request can be sent again when it was not sent.
+// The server closes the real one.
+type keepOpen struct{ io.Reader }
+
+func (keepOpen) Close() error { return nil }
+
+// RoundTrip sends the request on. When the API server is down, which is healed within seconds, it waits a while and tries
+// again, provided that nothing was carried out yet.
+func (x *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
+	wait, cancel := context.WithTimeout(r.Context(), x.gateway.wait)
+	defer cancel()
+	for pause := firstPause; ; pause = min(2*pause, maxPause) {
+		u, err := x.gateway.upstreamOf(wait, x.caller.learner)
+		if err != nil {
+			return nil, err
+		}
+		response, err := u.send(r, x.caller.own, x.upgrade)
+		if err == nil || r.Context().Err() != nil {
+			return response, err
+		}
+		x.gateway.log.Debug("the API server did not answer", "learner", x.caller.learner, "error", err)
+		unsent := errors.Is(err, errDial)
+		if !unsent && !harmless(r) {
+			return nil, errDropped
+		}
+		select {
+		case <-time.After(pause):
+		case <-wait.Done():
+			return nil, errSilent
+		}
+	}
+}
+
+// harmless: sending it twice is as good as once.
+func harmless(r *http.Request) bool {
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && r.Body == nil
+}
+
+// modify sees the response's headers.
+func (x *exchange) modify(response *http.Response) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.record.Status.Code = response.StatusCode
+	x.answered = response.Header.Get("Content-Type")
+	x.encoding = response.Header.Get("Content-Encoding")
+	x.publish()
+	switch {
+	case response.StatusCode == http.StatusSwitchingProtocols:
+		// The body is the connection, which the proxy needs as it is.
+	case x.record.Verb == "watch" && response.StatusCode == http.StatusOK:
+		if x.encoding == "" && mediaType(x.answered) == "application/json" {
+			response.Body = x.watched(response.Body)
+		}
+	default:
+		x.response = newCapture(response.Body, response.ContentLength, x.recorder.limits.body, x.end)
+		response.Body = x.response
+	}
+	return nil
+}
+
+// fail answers in the API server's place when it could not be asked.
+func (x *exchange) fail(w http.ResponseWriter, r *http.Request, err error) {
+	says := errDropped
+	switch cause := context.Cause(r.Context()); {
+	case errors.Is(cause, errStopped):
+		says = errStopped
+	case cause != nil:
+		says = errGone
+	case !errors.As(err, &says):
+		x.gateway.log.Warn("a request failed in the gateway", "learner", x.caller.learner, "error", err)
+	}
+	status := unavailable(string(says))
+	x.mu.Lock()
+	x.record.Status = Status{Code: int(status.Code), Reason: string(status.Reason), Message: status.Message}
+	x.mu.Unlock()
+	writeStatus(w, status)
+}
+
+// publish makes the record known. x.mu is held.
+func (x *exchange) publish() {
+	x.record.Duration = time.Since(x.record.Time)
+	x.record.RequestBody = x.requestBody()
+	x.entry = x.recorder.add(x.record)
+}
+
+// end completes the record, once: at the end of the response's body or, where that is never reached, of the handler.
+func (x *exchange) end() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.ended {
+		return
+	}
+	x.ended = true
+	if x.entry == nil { // never answered
+		x.record.Done = true
+		x.publish()
+		return
+	}
+	body := x.responseBody()
+	x.recorder.update(x.entry, func(r *Record) {
+		r.Done = true
+		r.Duration = time.Since(r.Time)
+		if r.RequestBody == nil { // sent after the headers of the answer came
+			r.RequestBody = x.requestBody()
+		}
+		r.ResponseBody = asJSON(body, x.answered, x.recorder.limits.body)
+		if r.Status.Code >= http.StatusBadRequest {
+			r.Status = outcome(r.Status.Code, x.answered, body)
+		}
+	})
+}
+
+func (x *exchange) requestBody() json.RawMessage {
+	if x.request == nil {
+		return nil
+	}
+	return asJSON(x.request.data(), x.record.ContentType, x.recorder.limits.body)
+}
+
+func (x *exchange) responseBody() []byte {
+	if x.response == nil {
+		return nil
+	}
+	return decoded(x.response.data(), x.encoding, x.recorder.limits.body)
+}
+
+// watched records the events of a watch as they pass.
+func (x *exchange) watched(body io.ReadCloser) io.ReadCloser {
+	s := &splitter{limit: x.recorder.limits.body}
+	s.emit = func(frame []byte, complete bool) {
+		event, ok := parseEvent(frame, complete)
+		if !ok {
+			return
+		}
+		event.Time = time.Now()
+		x.recorder.update(x.entry, func(r *Record) {
+			r.Duration = event.Time.Sub(r.Time)
+			r.EventCount++
+			r.Events = append(r.Events, event)
+			if event.Type == "ERROR" {
+				if status := outcome(0, "application/json", event.Object); status.Code != 0 {
+					r.Status = status
+				}
+			}
+		})
+	}
+	return &watchBody{ReadCloser: body, splitter: s}
+}
+
+// A watchBody shows a splitter what is read of it.
+type watchBody struct {
+	io.ReadCloser
+	splitter *splitter
+}
+
+func (b *watchBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.splitter.write(p[:n])
+	return n, err
+}
