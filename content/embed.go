@@ -1,0 +1,12 @@
+package content
+
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:embed */track.yaml
+var embedded embed.FS
+
+// Embedded returns the curriculum that the binary carries, for Load.
+func Embedded() fs.FS { return embedded }
