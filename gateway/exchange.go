@@ -178,7 +178,7 @@ func (x *exchange) end() {
 			r.RequestBody = x.requestBody()
 		}
 		r.ResponseBody = asJSON(body, x.answered, x.recorder.limits.body)
-		if r.Status.Code >= http.StatusBadRequest {
+		if x.response != nil && r.Status.Code >= http.StatusBadRequest {
 			r.Status = outcome(r.Status.Code, x.answered, body)
 		}
 	})

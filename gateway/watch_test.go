@@ -1,0 +1,111 @@
+package gateway
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+)
+
+// A watch is held by a script of the test: what it sends, the API server writes and flushes.
+func watchBench(t *testing.T, contentType string) (*bench, chan<- string) {
+	t.Helper()
+	chunks := make(chan string)
+	b := newBench(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		_ = http.NewResponseController(w).Flush()
+		for {
+			select {
+			case chunk, more := <-chunks:
+				if !more {
+					return
+				}
+				_, _ = io.WriteString(w, chunk)
+				_ = http.NewResponseController(w).Flush()
+			case <-r.Context().Done():
+				return
+			}
+		}
+	})
+	return b, chunks
+}
+
+func TestWatchEventsPassOneByOne(t *testing.T) {
+	t.Parallel()
+	b, chunks := watchBench(t, "application/json;stream=watch")
+	changes := make(chan Record, 100)
+	defer b.Recorder(learner).Subscribe(func(r Record) { changes <- r })()
+
+	response, err := b.client.Do(b.request(t, "GET", "/api/v1/namespaces/lab/pods?watch=true&resourceVersion=7", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if r := <-changes; r.Verb != "watch" || r.Status.Code != http.StatusOK || r.Done {
+		t.Fatalf("at the headers: %+v", r)
+	}
+	lines := bufio.NewReader(response.Body)
+	for i := range 5 {
+		event := fmt.Sprintf(`{"type":"MODIFIED","object":{"metadata":{"name":"}\"{","resourceVersion":"%d"}}}`, i)
+		half := len(event) / 2
+		chunks <- event[:half]
+		chunks <- event[half:] + "\n"
+		if line, err := lines.ReadString('\n'); err != nil || line != event+"\n" {
+			t.Fatalf("the client got %q, %v", line, err)
+		}
+		r := <-changes
+		if r.EventCount != i+1 || len(r.Events) != i+1 || r.Done {
+			t.Fatalf("after event %d: %+v", i, r)
+		}
+		newest := r.Events[i]
+		if want := event[len(`{"type":"MODIFIED","object":`) : len(event)-1]; newest.Type != "MODIFIED" || string(newest.Object) != want {
+			t.Errorf("event %d recorded as %s %s", i, newest.Type, newest.Object)
+		}
+	}
+	chunks <- `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","code":410,"reason":"Expired","message":"too old resource version: 1 (227)"}}` + "\n"
+	close(chunks)
+	if _, err := io.ReadAll(lines); err != nil {
+		t.Fatal(err)
+	}
+	want := Status{Code: 410, Reason: "Expired", Message: "too old resource version: 1 (227)"}
+	if r := <-changes; r.Status != want || r.EventCount != 6 {
+		t.Errorf("after the ERROR event: %+v", r)
+	}
+	if r := <-changes; !r.Done || r.Status != want {
+		t.Errorf("at the end: %+v", r)
+	}
+}
+
+func TestWatchInProtobufPassesUnparsed(t *testing.T) {
+	t.Parallel()
+	b, chunks := watchBench(t, "application/vnd.kubernetes.protobuf;stream=watch")
+	response, err := b.client.Do(b.request(t, "GET", "/api/v1/pods?watch=1", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	const frame = "\x00\x00\x00\x04k8s\x00"
+	chunks <- frame
+	close(chunks)
+	if body, err := io.ReadAll(response.Body); err != nil || string(body) != frame {
+		t.Fatalf("the client got %q, %v", body, err)
+	}
+	if r := b.records(t, 1)[0]; r.Verb != "watch" || r.EventCount != 0 || r.Status.Code != http.StatusOK {
+		t.Errorf("record %+v", r)
+	}
+}
+
+func TestRefusedWatchIsNoStream(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = io.WriteString(w, `{"kind":"Status","code":403,"reason":"Forbidden","message":"no"}`)
+	})
+	b.do(t, b.request(t, "GET", "/api/v1/pods?watch=1", nil))
+	r := b.records(t, 1)[0]
+	if want := (Status{403, "Forbidden", "no"}); r.Status != want || r.EventCount != 0 {
+		t.Errorf("record %+v", r)
+	}
+}
