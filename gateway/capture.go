@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 )
 
@@ -87,24 +88,38 @@ func decoded(data []byte, encoding string, limit int) []byte {
 	}
 }
 
-// asJSON returns a body as JSON, turning YAML into it. It is nil where the body is neither, or larger than limit.
+// asJSON returns a body as JSON, turning YAML and the protobuf of built-in kinds into it. It is nil where the body is none of
+// them, or larger than limit.
 func asJSON(data []byte, contentType string, limit int) json.RawMessage {
-	media := mediaType(contentType)
-	isYAML := strings.HasSuffix(media, "yaml")
-	if len(data) == 0 || !isYAML && media != "" && !strings.HasSuffix(media, "json") {
+	if len(data) == 0 {
 		return nil
 	}
-	if json.Valid(data) {
+	var text json.RawMessage
+	switch media := mediaType(contentType); {
+	case media == runtime.ContentTypeProtobuf:
+		text = protobufAsJSON(data)
+	case strings.HasSuffix(media, "yaml"):
+		text = yamlAsJSON(data)
+	case strings.HasSuffix(media, "json"), media == "":
+		if json.Valid(data) {
+			text = data
+		}
+	}
+	if len(text) > limit {
+		return nil
+	}
+	return text
+}
+
+func yamlAsJSON(data []byte) json.RawMessage {
+	if json.Valid(data) { // most YAML that kubectl sends
 		return data
 	}
-	if !isYAML {
+	text, err := yaml.YAMLToJSON(data)
+	if err != nil {
 		return nil
 	}
-	converted, err := yaml.YAMLToJSON(data)
-	if err != nil || len(converted) > limit {
-		return nil
-	}
-	return converted
+	return text
 }
 
 // mediaType is the content type without its parameters, in lower case; empty where there is none.

@@ -9,6 +9,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	protobufserializer "k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/client-go/kubernetes/scheme"
 )
 
 func gzipped(t *testing.T, text string) []byte {
@@ -19,6 +21,16 @@ func gzipped(t *testing.T, text string) []byte {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return buffer.Bytes()
+}
+
+// protobuf encodes an object as API servers and clients do.
+func protobuf(t *testing.T, object runtime.Object) []byte {
+	t.Helper()
+	var buffer bytes.Buffer
+	if err := protobufserializer.NewSerializer(scheme.Scheme, scheme.Scheme).Encode(object, &buffer); err != nil {
 		t.Fatal(err)
 	}
 	return buffer.Bytes()
@@ -69,6 +81,7 @@ func TestAsJSON(t *testing.T) {
 		"broken YAML":         {"a: [", "application/yaml", ""},
 		"YAML that explodes":  {"a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a]\nc: [*b,*b,*b,*b,*b,*b,*b]\n", "application/yaml", ""},
 		"protobuf":            {"k8s\x00", "application/vnd.kubernetes.protobuf", ""},
+		"built-in kind":       {string(protobuf(t, &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}})), "application/vnd.kubernetes.protobuf", `{"kind":"Status","apiVersion":"v1","metadata":{}}`},
 		"text":                {`{}`, "text/plain", ""},
 		"empty":               {"", "application/json", ""},
 		"broken content type": {`{}`, "application/json; =", `{}`},
@@ -108,15 +121,10 @@ func TestDecoded(t *testing.T) {
 
 func TestOutcome(t *testing.T) {
 	t.Parallel()
-	status := metav1.Status{Reason: "NotFound", Message: "no such thing", Code: 404}
-	raw, err := status.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
-	envelope, err := (&runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: "v1", Kind: "Status"}, Raw: raw}).Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	status := protobuf(t, &metav1.Status{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
+		Reason:   "NotFound", Message: "no such thing", Code: 404,
+	})
 	for name, tt := range map[string]struct {
 		code        int
 		contentType string
@@ -124,7 +132,7 @@ func TestOutcome(t *testing.T) {
 		want        Status
 	}{
 		"JSON":          {404, "application/json", `{"kind":"Status","reason":"NotFound","message":"no such thing"}`, Status{404, "NotFound", "no such thing"}},
-		"protobuf":      {404, "application/vnd.kubernetes.protobuf", "k8s\x00" + string(envelope), Status{404, "NotFound", "no such thing"}},
+		"protobuf":      {404, "application/vnd.kubernetes.protobuf", string(status), Status{404, "NotFound", "no such thing"}},
 		"text":          {404, "text/plain; charset=utf-8", "404 page not found\n", Status{404, "", "404 page not found"}},
 		"another kind":  {500, "application/json", `{"kind":"Pod","reason":"Evicted"}`, Status{500, "", ""}},
 		"nothing":       {502, "", "", Status{502, "", ""}},

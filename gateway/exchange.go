@@ -10,6 +10,9 @@ import (
 	"net/http/httputil"
 	"sync"
 	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 )
 
 const (
@@ -122,7 +125,7 @@ func (x *exchange) modify(response *http.Response) error {
 	case response.StatusCode == http.StatusSwitchingProtocols:
 		// The body is the connection, which the proxy needs as it is.
 	case x.record.Verb == "watch" && response.StatusCode == http.StatusOK:
-		if x.encoding == "" && mediaType(x.answered) == "application/json" {
+		if x.encoding == "" {
 			response.Body = x.watched(response.Body)
 		}
 	default:
@@ -198,33 +201,44 @@ func (x *exchange) responseBody() []byte {
 	return decoded(x.response.data(), x.encoding, x.recorder.limits.body)
 }
 
-// watched records the events of a watch as they pass.
+// watched records the events of a watch as they pass. Encodings other than JSON and protobuf pass unparsed.
 func (x *exchange) watched(body io.ReadCloser) io.ReadCloser {
-	s := &splitter{limit: x.recorder.limits.body}
-	s.emit = func(frame []byte, complete bool) {
-		event, ok := parseEvent(frame, complete)
-		if !ok {
-			return
-		}
-		event.Time = time.Now()
-		x.recorder.update(x.entry, func(r *Record) {
-			r.Duration = event.Time.Sub(r.Time)
-			r.EventCount++
-			r.Events = append(r.Events, event)
-			if event.Type == "ERROR" {
-				if status := outcome(0, "application/json", event.Object); status.Code != 0 {
-					r.Status = status
-				}
-			}
-		})
+	limit := x.recorder.limits.body
+	switch mediaType(x.answered) {
+	case runtime.ContentTypeJSON:
+		return &watchBody{body, &splitter{limit: limit, emit: func(frame []byte, complete bool) {
+			x.event(parseEvent(frame, complete))
+		}}}
+	case runtime.ContentTypeProtobuf:
+		return &watchBody{body, &lengthSplitter{limit: limit, emit: func(frame []byte, complete bool) {
+			x.event(parseProtobufEvent(frame, complete, limit))
+		}}}
+	default:
+		return body
 	}
-	return &watchBody{ReadCloser: body, splitter: s}
+}
+
+func (x *exchange) event(event Event, ok bool) {
+	if !ok {
+		return
+	}
+	event.Time = time.Now()
+	x.recorder.update(x.entry, func(r *Record) {
+		r.Duration = event.Time.Sub(r.Time)
+		r.EventCount++
+		r.Events = append(r.Events, event)
+		if event.Type == string(watch.Error) {
+			if status := outcome(0, runtime.ContentTypeJSON, event.Object); status.Code != 0 {
+				r.Status = status
+			}
+		}
+	})
 }
 
 // A watchBody shows a splitter what is read of it.
 type watchBody struct {
 	io.ReadCloser
-	splitter *splitter
+	splitter interface{ write([]byte) }
 }
 
 func (b *watchBody) Read(p []byte) (int, error) {

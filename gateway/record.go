@@ -33,9 +33,9 @@ type Record struct {
 	UserAgent    string `json:"userAgent"`
 	User         string `json:"user"` // impersonated user or service account, "" for the learner's own
 
-	RequestBody  json.RawMessage `json:"body,omitempty"` // JSON, YAML turned into JSON; nil if absent, too large or binary
+	RequestBody  json.RawMessage `json:"body,omitempty"` // JSON; YAML, and protobuf of built-in kinds, turned into it; nil if absent, too large or something else
 	Status       Status          `json:"status"`
-	ResponseBody json.RawMessage `json:"response,omitempty"` // of non-watch responses in JSON; nil if absent, too large or binary
+	ResponseBody json.RawMessage `json:"response,omitempty"` // of non-watch responses, as RequestBody
 	Events       []Event         `json:"events,omitempty"`   // of a watch, the newest ones
 	EventCount   int             `json:"eventCount"`
 }

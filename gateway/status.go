@@ -1,14 +1,12 @@
 package gateway
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // maxMessage bounds the message of a record, for answers that are no Status.
@@ -48,39 +46,22 @@ func writeStatus(w http.ResponseWriter, status *metav1.Status) {
 	_, _ = w.Write(data)
 }
 
-// outcome reads reason and message of a refused request out of its answer: a metav1.Status in JSON or protobuf, or text.
-// A code of 0 is taken from there, too.
+// outcome reads reason and message of a refused request out of its answer: a metav1.Status, or text. A code of 0 is taken
+// from there, too.
 func outcome(code int, contentType string, body []byte) Status {
 	outcome := Status{Code: code}
-	var status metav1.Status
-	switch media := mediaType(contentType); {
-	case media == runtime.ContentTypeProtobuf:
-		if !decodeProtobuf(body, &status) {
-			return outcome
-		}
-	case strings.HasPrefix(media, "text/"):
+	if strings.HasPrefix(mediaType(contentType), "text/") {
 		text := strings.TrimSpace(string(body))
 		outcome.Message = strings.ToValidUTF8(text[:min(len(text), maxMessage)], "")
 		return outcome
-	default:
-		if json.Unmarshal(body, &status) != nil || status.Kind != "Status" {
-			return outcome
-		}
+	}
+	var status metav1.Status
+	if json.Unmarshal(asJSON(body, contentType, defaultLimits.body), &status) != nil || status.Kind != "Status" {
+		return outcome
 	}
 	outcome.Reason, outcome.Message = string(status.Reason), status.Message
 	if code == 0 {
 		outcome.Code = int(status.Code)
 	}
 	return outcome
-}
-
-// decodeProtobuf reads a Status in the Kubernetes protobuf envelope (apimachinery, runtime/serializer/protobuf): four
-// bytes of magic, then a runtime.Unknown around the object.
-func decodeProtobuf(data []byte, status *metav1.Status) bool {
-	payload, ok := bytes.CutPrefix(data, []byte("k8s\x00"))
-	if !ok {
-		return false
-	}
-	var envelope runtime.Unknown
-	return envelope.Unmarshal(payload) == nil && envelope.Kind == "Status" && status.Unmarshal(envelope.Raw) == nil
 }

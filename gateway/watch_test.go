@@ -2,10 +2,16 @@ package gateway
 
 import (
 	"bufio"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // A watch is held by a script of the test: what it sends, the API server writes and flushes.
@@ -77,21 +83,51 @@ func TestWatchEventsPassOneByOne(t *testing.T) {
 	}
 }
 
-func TestWatchInProtobufPassesUnparsed(t *testing.T) {
+func TestWatchInProtobuf(t *testing.T) {
 	t.Parallel()
+	pod := protobuf(t, &corev1.Pod{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{Name: "web"},
+	})
+	event, err := (&metav1.WatchEvent{Type: "ADDED", Object: runtime.RawExtension{Raw: pod}}).Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	frame := string(binary.BigEndian.AppendUint32(nil, uint32(len(event)))) + string(event)
+
 	b, chunks := watchBench(t, "application/vnd.kubernetes.protobuf;stream=watch")
 	response, err := b.client.Do(b.request(t, "GET", "/api/v1/pods?watch=1", nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	const frame = "\x00\x00\x00\x04k8s\x00"
-	chunks <- frame
+	chunks <- frame[:2]
+	chunks <- frame[2:20]
+	chunks <- frame[20:] + frame
 	close(chunks)
-	if body, err := io.ReadAll(response.Body); err != nil || string(body) != frame {
+	if body, err := io.ReadAll(response.Body); err != nil || string(body) != frame+frame {
 		t.Fatalf("the client got %q, %v", body, err)
 	}
-	if r := b.records(t, 1)[0]; r.Verb != "watch" || r.EventCount != 0 || r.Status.Code != http.StatusOK {
+	r := b.records(t, 1)[0]
+	if r.EventCount != 2 || r.Events[1].Type != "ADDED" || !strings.Contains(string(r.Events[1].Object), `"name":"web"`) {
+		t.Errorf("record %+v", r)
+	}
+}
+
+func TestWatchInAnotherEncodingPassesUnparsed(t *testing.T) {
+	t.Parallel()
+	b, chunks := watchBench(t, "application/cbor-seq")
+	response, err := b.client.Do(b.request(t, "GET", "/api/v1/pods?watch=1", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	chunks <- "\xa1{}"
+	close(chunks)
+	if body, err := io.ReadAll(response.Body); err != nil || string(body) != "\xa1{}" {
+		t.Fatalf("the client got %q, %v", body, err)
+	}
+	if r := b.records(t, 1)[0]; r.EventCount != 0 || r.Status.Code != http.StatusOK {
 		t.Errorf("record %+v", r)
 	}
 }
