@@ -1,8 +1,12 @@
 // Package exercises holds the tasks: the embedded YAML specs and the package that loads and validates them. It knows
-// the format and CEL's syntax, and nothing of clusters.
+// the format and CEL's syntax, and nothing of clusters. docs/exercise-format.md is the reference for authors.
 package exercises
 
-import "time"
+import (
+	"time"
+
+	"github.com/apilab/apilab/exercises/expr"
+)
 
 // An Exercise asks for one idea. Its ID is its path without ".yaml", e.g. "api-machinery/find-resource-version".
 type Exercise struct {
@@ -32,7 +36,8 @@ type Check struct {
 	ID    string   `json:"id"`
 	Says  string   `json:"says"`            // one line for the learner, true when the check passes
 	Needs []string `json:"needs,omitempty"` // IDs of checks of this exercise that must pass first; until then it is waiting
-	Mode  Mode     `json:"mode,omitempty"`  // default: holds for object and objects, once for all others
+	// Mode is once by default, but holds for object and objects that no other check needs. Load fills it in.
+	Mode Mode `json:"mode,omitempty"`
 
 	Object  *ObjectRef  `json:"object,omitempty"`
 	Objects *ObjectsRef `json:"objects,omitempty"`
@@ -46,6 +51,8 @@ type Check struct {
 	// events; request (and requests); answer; result. Of choice it is absent.
 	Expect string `json:"expect,omitempty"`
 	Hints  []Hint `json:"hints,omitempty"`
+
+	expect *expr.Expression // of Expect; nil where there is none
 }
 
 // A Mode says whether a check that passed stays so.
@@ -62,6 +69,8 @@ const (
 type Hint struct {
 	When string `json:"when,omitempty"`
 	Say  string `json:"say"`
+
+	when *expr.Expression // of When; nil where there is none
 }
 
 // ObjectRef names one object.
@@ -75,6 +84,7 @@ type ObjectRef struct {
 type ObjectsRef struct {
 	Resource  string `json:"resource"`
 	Namespace string `json:"namespace,omitempty"` // empty: all
+	Name      string `json:"name,omitempty"`      // empty: all
 	Selector  string `json:"selector,omitempty"`  // label selector
 	// With lists of further resources, as variables by their key: {pods: {resource: pods, namespace: api-lab}}.
 	With map[string]ObjectsRef `json:"with,omitempty"`
@@ -98,8 +108,8 @@ type RequestRef struct {
 	Path        string `json:"path,omitempty"` // exact, for non-resource paths
 }
 
-// Answer asks the learner to type something. Expect sees answer (string, trimmed), and by With live objects and by
-// Requests the learner's requests so far.
+// Answer asks the learner to type something. Expect sees answer (string, trimmed), by With live objects, and requests,
+// the learner's requests since the exercise was opened.
 type Answer struct {
 	Prompt      string                `json:"prompt"`
 	Placeholder string                `json:"placeholder,omitempty"`
@@ -151,6 +161,8 @@ type WaitStep struct {
 	ObjectRef
 	Expect string        `json:"expect"`
 	Within time.Duration `json:"within,omitempty"` // default 10 s, at most 60 s; written "5s"
+
+	expect *expr.Expression // of Expect
 }
 
 // Wrong is a plausible wrong answer: after Run the checks in Stays must not pass.
