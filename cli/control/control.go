@@ -1,0 +1,136 @@
+// Package control is how the other apilab commands talk to the instance that runs on a data directory: HTTP over a unix
+// socket in that directory, which only its owner can open. It knows nothing of what the instance does.
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+const socketName = "control.sock"
+
+// ErrNotRunning says that no instance listens in the data directory.
+var ErrNotRunning = errors.New("apilab is not running on this data directory: start it with `apilab`")
+
+// An Instance is what a running apilab answers for.
+type Instance interface {
+	// SignIn returns an address that signs the local learner in, once.
+	SignIn(ctx context.Context) (url string, err error)
+	// Kubeconfig is the file for the local learner's own kubectl.
+	Kubeconfig(ctx context.Context) ([]byte, error)
+}
+
+type signIn struct {
+	URL string `json:"url"`
+}
+
+// Serve answers for the instance until ctx ends. The caller holds the data directory, so a socket that is there already was
+// left by a crash.
+func Serve(ctx context.Context, dir string, instance Instance) error {
+	path := filepath.Join(dir, socketName)
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the control socket of an earlier run: %w", err)
+	}
+	var listener net.Listener
+	err := withShortPath(dir, func(short string) (err error) {
+		listener, err = net.Listen("unix", filepath.Join(short, socketName))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("open the control socket: %w", err)
+	}
+	listener.(*net.UnixListener).SetUnlinkOnClose(false) // it knows the short path alone
+	defer os.Remove(path)
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /signin", func(w http.ResponseWriter, r *http.Request) {
+		url, err := instance.SignIn(r.Context())
+		answer(w, err, func() { _ = json.NewEncoder(w).Encode(signIn{url}) })
+	})
+	mux.HandleFunc("GET /kubeconfig", func(w http.ResponseWriter, r *http.Request) {
+		text, err := instance.Kubeconfig(r.Context())
+		answer(w, err, func() { _, _ = w.Write(text) })
+	})
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
+	defer stop()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve the control socket: %w", err)
+	}
+	return nil
+}
+
+func answer(w http.ResponseWriter, err error, write func()) {
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	write()
+}
+
+// SignIn asks the instance on a data directory for an address that signs in, once.
+func SignIn(ctx context.Context, dir string) (url string, err error) {
+	body, err := call(ctx, dir, http.MethodPost, "/signin")
+	if err != nil {
+		return "", err
+	}
+	var s signIn
+	if err := json.Unmarshal(body, &s); err != nil {
+		return "", fmt.Errorf("understand the running apilab: %w", err)
+	}
+	return s.URL, nil
+}
+
+// Kubeconfig asks the instance on a data directory for the local learner's kubeconfig.
+func Kubeconfig(ctx context.Context, dir string) ([]byte, error) {
+	return call(ctx, dir, http.MethodGet, "/kubeconfig")
+}
+
+const (
+	callTimeout = 10 * time.Second
+	maxAnswer   = 1 << 20
+)
+
+func call(ctx context.Context, dir, method, path string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	transport := &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (conn net.Conn, err error) {
+			err = withShortPath(dir, func(short string) (err error) {
+				conn, err = new(net.Dialer).DialContext(ctx, "unix", filepath.Join(short, socketName))
+				return err
+			})
+			return conn, err
+		},
+	}
+	r, err := http.NewRequestWithContext(ctx, method, "http://apilab"+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := (&http.Client{Transport: transport}).Do(r)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
+		return nil, ErrNotRunning
+	case err != nil:
+		return nil, fmt.Errorf("ask the running apilab: %w", err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err != nil {
+		return nil, fmt.Errorf("ask the running apilab: %w", err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the running apilab says: %s", body)
+	}
+	return body, nil
+}
