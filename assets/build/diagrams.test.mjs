@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { draw } from './diagram-svg.mjs'
+import { diagramName, diagramsOf } from './mermaid-source.mjs'
+
+test('finds mermaid blocks, also indented ones and ones with a title, and nothing inside other fences', () => {
+  const markdown = [
+    '```mermaid title="a"',
+    'graph LR',
+    '  a --> b',
+    '```',
+    '- in a list',
+    '  ```mermaid',
+    '  graph TD',
+    '    c --> d',
+    '  ```',
+    '````md',
+    '```mermaid',
+    'graph RL',
+    '```',
+    '````',
+  ].join('\r\n')
+  expect(diagramsOf(markdown)).toEqual(['graph LR\n  a --> b', 'graph TD\n  c --> d'])
+})
+
+test('names a diagram as the Go side does', () => {
+  expect(diagramName('\ngraph LR\r\n  a --> b\n\n')).toBe('80baf41df0aba5c4')
+})
+
+test('draws without styles, hosts or ids that could meet another diagram', () => {
+  for (const source of ['graph LR\n  a[x] -->|y| b', 'sequenceDiagram\n  a->>b: hi', 'stateDiagram-v2\n  [*] --> A\n  A --> B: go']) {
+    const svg = draw(source, 'n1')
+    expect(svg).toMatch(/^<svg viewBox=/)
+    expect(svg).not.toMatch(/<style|https?:|@import|NaN/)
+    for (const [, id] of svg.matchAll(/ id="([^"]+)"/g)) expect(id).toMatch(/^dn1-/)
+    for (const [, id] of svg.matchAll(/url\(#([^)]+)\)/g)) expect(svg).toContain(` id="${id}"`)
+  }
+})

@@ -1,0 +1,178 @@
+import '@xterm/xterm/css/xterm.css'
+import { FitAddon } from '@xterm/addon-fit'
+import { WebLinksAddon } from '@xterm/addon-web-links'
+import { Terminal } from '@xterm/xterm'
+import { announce } from '../announce'
+import { copy } from '../clipboard'
+import { session } from '../page-session'
+import { onScheme, screenReaderMode } from '../preferences'
+import { TerminalLink } from '../protocol/terminal'
+import { isPageShortcut } from '../shortcuts'
+import { terminalTheme } from '../terminal-theme'
+
+/** What a terminal says of itself when a program asks: cursor position, attributes, colours. Nobody typed it. */
+// eslint-disable-next-line no-control-regex -- escape sequences are what this is about
+const report = /^\x1b(\[[?>=]?[\d;]*[cnRuy$]|\]|P)/
+
+/**
+ * One terminal: xterm.js on a TerminalLink. The bench creates it for a terminal of the server and shows or hides it; it
+ * is loaded after the text. Plain element: xterm.js owns everything inside.
+ */
+export class ApilabTerminal extends HTMLElement {
+  terminal = 0
+
+  private xterm?: Terminal
+  private link?: TerminalLink
+  private readonly fit = new FitAddon()
+  private history = 0
+  private stops: (() => void)[] = []
+  private sent = ''
+  private frame = 0
+
+  connectedCallback(): void {
+    const screen = document.createElement('div')
+    screen.className = 'terminal-screen'
+    this.replaceChildren(screen)
+    const xterm = new Terminal({
+      allowProposedApi: false,
+      cursorBlink: !matchMedia('(prefers-reduced-motion: reduce)').matches,
+      fontFamily: getComputedStyle(document.documentElement).getPropertyValue('--mono'),
+      fontSize: 14,
+      lineHeight: 1.25,
+      minimumContrastRatio: 4.5,
+      macOptionIsMeta: true,
+      screenReaderMode: screenReaderMode.on,
+      scrollback: 10_000,
+      theme: terminalTheme(),
+    })
+    this.xterm = xterm
+    xterm.loadAddon(this.fit)
+    xterm.loadAddon(new WebLinksAddon((_, address) => window.open(address, '_blank', 'noopener,noreferrer')))
+    xterm.open(screen)
+    xterm.textarea?.setAttribute('aria-label', `Terminal ${this.terminal}. F6 leads back to the text.`)
+    xterm.attachCustomKeyEventHandler((event) => this.key(event))
+    xterm.onData((data) => this.typed(data))
+    xterm.onBinary((data) => this.link?.type(Uint8Array.from(data, (c) => c.charCodeAt(0))))
+    xterm.onResize(() => this.report())
+    this.connect()
+    const observer = new ResizeObserver(() => this.refit())
+    observer.observe(this)
+    this.stops.push(
+      () => observer.disconnect(),
+      onScheme(() => (xterm.options.theme = terminalTheme())),
+    )
+    this.refit()
+  }
+
+  disconnectedCallback(): void {
+    for (const stop of this.stops.splice(0)) stop()
+    this.link?.detach()
+    this.xterm?.dispose()
+    this.xterm = undefined
+  }
+
+  override focus(): void {
+    this.xterm?.focus()
+  }
+
+  /** Types a command as if pasted, and runs it. */
+  run(text: string): void {
+    this.xterm?.paste(text)
+    this.type('\r')
+  }
+
+  paste(text: string): void {
+    this.xterm?.paste(text)
+    this.focus()
+  }
+
+  get selection(): string {
+    return this.xterm?.getSelection() ?? ''
+  }
+
+  set screenReader(on: boolean) {
+    if (this.xterm) this.xterm.options.screenReaderMode = on
+  }
+
+  private connect(): void {
+    const link = new TerminalLink(
+      this.terminal,
+      {
+        attach: (from) => session.request('term.attach', { terminal: this.terminal, writer: session.writer, from }),
+        send: (frame) => session.send(frame),
+      },
+      {
+        write: (bytes, history, done) => this.write(bytes, history, done),
+        lost: (bytes) => this.xterm?.write(`\r\n\x1b[2m[${bytes} bytes of older output are no longer kept]\x1b[22m\r\n`),
+      },
+    )
+    this.link = link
+    const attach = () => {
+      if (session.connected !== 'open') return
+      this.sent = ''
+      link.attach().then(
+        () => this.report(),
+        () => undefined, // the connection went away again, or the terminal is gone; the list of terminals tells
+      )
+    }
+    this.stops.push(
+      session.receive(this.terminal, (frame) => link.receive(frame)),
+      session.on('hello', attach),
+      session.on('connection', () => {
+        if (session.connected !== 'open') link.detach()
+      }),
+    )
+    attach()
+  }
+
+  private write(bytes: Uint8Array, history: boolean, done: () => void): void {
+    if (history) this.history++
+    this.xterm?.write(bytes, () => {
+      if (history) this.history--
+      done()
+    })
+  }
+
+  private typed(data: string): void {
+    // Redrawn history asks questions that were answered when it was new.
+    if (this.history > 0 && report.test(data)) return
+    this.type(data)
+  }
+
+  private type(data: string): void {
+    this.link?.type(new TextEncoder().encode(data))
+  }
+
+  private refit(): void {
+    cancelAnimationFrame(this.frame)
+    this.frame = requestAnimationFrame(() => {
+      if (this.clientWidth > 0 && this.clientHeight > 0) this.fit.fit()
+    })
+  }
+
+  /** Tells the server the size, when it is another than it knows. */
+  private report(): void {
+    const { cols, rows } = this.xterm ?? { cols: 0, rows: 0 }
+    const size = `${cols}x${rows}`
+    if (size === this.sent || cols === 0 || session.connected !== 'open' || this.clientWidth === 0) return
+    this.sent = size
+    session.request('term.resize', { terminal: this.terminal, cols, rows }).catch(() => (this.sent = ''))
+  }
+
+  /** False for keys that xterm.js must leave to the browser or the page. */
+  private key(event: KeyboardEvent): boolean {
+    if (isPageShortcut(event)) return false
+    const command = event.metaKey || (event.ctrlKey && event.shiftKey)
+    if (command && event.code === 'KeyC') {
+      if (event.type === 'keydown' && this.selection) {
+        event.preventDefault()
+        void copy(this.selection).then(() => announce('Copied'))
+      }
+      return event.metaKey ? false : !this.selection && !event.shiftKey
+    }
+    // The browser pastes, and xterm.js takes its paste event.
+    return !((event.ctrlKey || event.metaKey) && event.code === 'KeyV') && !(event.shiftKey && event.key === 'Insert')
+  }
+}
+
+customElements.define('apilab-terminal', ApilabTerminal)

@@ -1,0 +1,299 @@
+import { html, nothing, type TemplateResult } from 'lit'
+import { customElement, state } from 'lit/decorators.js'
+import { repeat } from 'lit/directives/repeat.js'
+import { announce } from '../announce'
+import { copy } from '../clipboard'
+import { icon } from '../icons'
+import { hear } from '../page-events'
+import { session } from '../page-session'
+import { screenReaderMode } from '../preferences'
+import type { EditorRequest, TerminalInfo } from '../protocol/messages'
+import { sentence } from '../text'
+import { LightElement, Listening } from './base'
+import { Clock } from './clock'
+import { onItsWay, phaseList } from './phases'
+import type { ApilabTerminal } from './terminal'
+import './files'
+import './page-editor'
+
+/** A terminal by its number, the files, or a program's editor by its token. */
+type Pane = number | 'files' | string
+
+/** The workbench beside the text: terminals as tabs, the files, and the editor that a program asks for. */
+@customElement('apilab-workbench')
+export class ApilabWorkbench extends LightElement {
+  @state() private shown: Pane = 0
+  @state() private opened = false
+  @state() private problem = ''
+  @state() private loaded = false
+  @state() private busyOpening = false
+  private edits = new Set<string>()
+  private stops: (() => void)[] = []
+  private narrow = matchMedia('(max-width: 899px)')
+
+  constructor() {
+    super()
+    new Listening(this, session, ['terminals', 'editors', 'cluster', 'connection'])
+    new Clock(this, () => session.connected === 'open' && onItsWay(session.cluster))
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback()
+    this.stops = [
+      hear('run', (detail) => void this.run(detail.text, detail.done)),
+      hear('workbench', ({ focus }) => this.reveal(focus)),
+      session.on('hello', () => this.begin()),
+    ]
+    document.addEventListener('keydown', this.shortcut)
+    void this.load()
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback()
+    for (const stop of this.stops) stop()
+    document.removeEventListener('keydown', this.shortcut)
+  }
+
+  override willUpdate(): void {
+    for (const edit of session.editors) {
+      if (this.edits.has(edit.token)) continue
+      this.edits.add(edit.token)
+      this.shown = edit.token
+      this.opened = true
+      announce(`${edit.name} is open in the editor`)
+    }
+    if (!this.exists(this.shown)) this.shown = session.terminals[0]?.id ?? 'files'
+    this.classList.toggle('open', this.opened)
+  }
+
+  override render() {
+    return html`<button type="button" class="bench-handle" aria-expanded=${this.opened} @click=${this.slide}>${icon('terminal')}Terminal${session.terminals.some((t) => t.busy) ? html`<span class="running" title="A command is running"></span>` : nothing}<span class="chevron">${icon('chevron')}</span></button>
+      <div class="bench-tabs">
+        <div class="tabs" role="tablist" aria-label="Workbench" @keydown=${this.walk}>
+          ${repeat(session.terminals, (t) => t.id, (t) => this.terminalTab(t))}
+          ${repeat(session.editors, (e) => e.token, (e) => this.tab(e.token, html`<span class="attention">edit</span> ${e.name}`))}
+          ${this.tab('files', html`Files`)}
+        </div>
+        <button type="button" class="icon-button" title="New terminal" aria-label="New terminal" ?disabled=${session.connected !== 'open'} @click=${() => this.open(true)}>${icon('plus')}</button>
+        ${typeof this.shown === 'number' && session.terminals.length ? this.tools() : nothing}
+      </div>
+      <div class="bench-panes">
+        ${this.loaded ? repeat(session.terminals, (t) => t.id, (t) => this.terminalPane(t)) : nothing}
+        ${repeat(session.editors, (e) => e.token, (e) => this.editorPane(e))}
+        <div class="pane" role="tabpanel" id="pane-files" aria-labelledby="tab-files" ?hidden=${this.shown !== 'files' || session.terminals.length === 0}><apilab-files ?active=${this.shown === 'files'}></apilab-files></div>
+        ${session.terminals.length === 0 && session.editors.length === 0 ? html`<div class="pane">${this.empty()}</div>` : nothing}
+        ${this.strip()}
+      </div>`
+  }
+
+  private terminalTab(info: TerminalInfo): TemplateResult {
+    const title = info.title || `terminal ${info.id}`
+    return this.tab(
+      info.id,
+      html`${info.busy ? html`<span class="running" title="A command is running"></span>` : nothing}${title}${info.exited ? ' (ended)' : ''}`,
+      session.terminals.length > 1 || info.exited
+        ? html`<button type="button" class="icon-button" tabindex=${this.shown === info.id ? 0 : -1} title="Close ${title}" aria-label="Close ${title}" @click=${() => this.close(info)}>${icon('close')}</button>`
+        : nothing,
+    )
+  }
+
+  private tab(pane: Pane, label: TemplateResult, beside: TemplateResult | typeof nothing = nothing): TemplateResult {
+    const selected = this.shown === pane
+    return html`<span class="tab" role="presentation"><button type="button" role="tab" id="tab-${pane}" aria-controls="pane-${pane}" aria-selected=${selected} tabindex=${selected ? 0 : -1} @click=${() => this.show(pane)}>${label}</button>${beside}</span>`
+  }
+
+  private tools(): TemplateResult {
+    const reader = screenReaderMode.on
+    return html`<div class="bench-tools" role="group" aria-label="Terminal">
+      <button type="button" class="icon-button" title="Copy the selection" aria-label="Copy the selection" @click=${this.copy}>${icon('copy')}</button>
+      <button type="button" class="icon-button" title="Paste" aria-label="Paste into the terminal" @click=${this.paste}>${icon('paste')}</button>
+      <button type="button" class="button quiet" aria-pressed=${reader} title="Screen-reader mode of the terminal" @click=${this.toggleReader}>${reader ? 'Reader on' : 'Reader'}</button>
+    </div>`
+  }
+
+  private terminalPane(info: TerminalInfo): TemplateResult {
+    return html`<div class="pane" role="tabpanel" id="pane-${info.id}" aria-labelledby="tab-${info.id}" ?hidden=${this.shown !== info.id}>
+      <apilab-terminal .terminal=${info.id}></apilab-terminal>
+      ${info.exited ? html`<p class="terminal-note">This shell has ended; what it printed stays. <button type="button" class="button" @click=${() => this.open(true)}>New terminal</button></p>` : nothing}
+    </div>`
+  }
+
+  private editorPane(edit: EditorRequest): TemplateResult {
+    return html`<div class="pane" role="tabpanel" id="pane-${edit.token}" aria-labelledby="tab-${edit.token}" ?hidden=${this.shown !== edit.token}><apilab-page-editor .request=${edit}></apilab-page-editor></div>`
+  }
+
+  /** What stands in the workbench before there is a terminal. */
+  private empty(): TemplateResult {
+    if (session.connected === 'refused') {
+      return html`<div class="bench-empty"><h2>You are signed out</h2><p>apilab answers, but does not know this browser any more. Your cluster and your files are kept. Type <code>apilab open</code> for a fresh link.</p></div>`
+    }
+    if (session.connected !== 'open') {
+      return html`<div class="bench-empty"><h2>${session.connected === 'lost' ? 'Not connected' : 'Connecting'}</h2><p>${session.connected === 'lost' ? 'apilab does not answer. The text stays readable, and the terminal comes back by itself when apilab does.' : 'The terminal opens in a moment.'}</p></div>`
+    }
+    if (this.problem) {
+      return html`<div class="bench-empty"><h2>No terminal was opened</h2><p>${this.problem}</p><button type="button" class="button primary" @click=${() => this.open(true)}>Try again</button></div>`
+    }
+    return html`<div class="bench-empty"><h2>Opening a terminal</h2></div>`
+  }
+
+  /** Over the terminal while the cluster cannot be used: its start, or why it failed. */
+  private strip(): TemplateResult | typeof nothing {
+    const status = session.cluster
+    if (session.connected !== 'open' || !status) return nothing
+    if (status.state === 'failed') {
+      return html`<div class="bench-strip failed" role="alert"><h2>Your cluster did not start</h2><pre class="reason" tabindex="0">${status.reason}</pre><p>Your files and your progress are kept. Try again first; a reset makes a new cluster from the cluster menu above.</p><button type="button" class="button primary" @click=${this.startCluster}>Try again</button></div>`
+    }
+    if (!onItsWay(status)) return nothing
+    const title = { healing: 'Your cluster stopped and is being restarted with its data', deleting: 'Deleting the cluster', queued: 'Waiting for a place to start' }[status.state as string] ?? 'Starting your cluster'
+    return html`<div class="bench-strip"><h2>${title}</h2>${phaseList(status, Date.now())}</div>`
+  }
+
+  private exists(pane: Pane): boolean {
+    return pane === 'files' || session.terminals.some((t) => t.id === pane) || session.editors.some((e) => e.token === pane)
+  }
+
+  /** xterm.js comes after the text has been drawn. */
+  private async load(): Promise<void> {
+    await import('./terminal')
+    await document.fonts.load('14px "Source Code Pro Variable"').catch(() => [])
+    this.loaded = true
+  }
+
+  private begin(): void {
+    if (session.terminals.length === 0) void this.open(false)
+    else if (this.shown === 'files' && !this.hasUpdated) this.shown = session.terminals[0]?.id ?? 'files'
+    const state = session.cluster?.state
+    if (state === 'absent' || state === 'stopped') void this.startCluster()
+  }
+
+  private startCluster = async (): Promise<void> => {
+    try {
+      await session.request('cluster.start', {})
+    } catch {
+      // The cluster's own status says what failed.
+    }
+  }
+
+  private async open(focus: boolean): Promise<ApilabTerminal | undefined> {
+    if (this.busyOpening) return undefined
+    this.busyOpening = true
+    this.problem = ''
+    try {
+      const { terminal } = await session.request('term.open', { cols: 100, rows: 30 })
+      await this.arrival(terminal)
+      this.shown = terminal
+      await this.updateComplete
+      const element = await this.element(terminal)
+      if (focus) element?.focus()
+      return element
+    } catch (error) {
+      this.problem = sentence(error)
+      if (session.terminals.length > 0) session.notify('error', `No terminal was opened. ${this.problem}`)
+      return undefined
+    } finally {
+      this.busyOpening = false
+    }
+  }
+
+  /** The list with a new terminal may come after the reply that names it. */
+  private arrival(terminal: number): Promise<void> {
+    return new Promise((resolve) => {
+      const look = () => {
+        if (!session.terminals.some((t) => t.id === terminal)) return
+        stop()
+        resolve()
+      }
+      const stop = session.on('terminals', look)
+      look()
+    })
+  }
+
+  private async element(terminal: number): Promise<ApilabTerminal | undefined> {
+    await import('./terminal')
+    await this.updateComplete
+    return this.renderRoot.querySelector<ApilabTerminal>(`#pane-${terminal} apilab-terminal`) ?? undefined
+  }
+
+  private async close(info: TerminalInfo): Promise<void> {
+    try {
+      await session.request('term.close', { terminal: info.id })
+    } catch (error) {
+      session.notify('error', sentence(error))
+    }
+  }
+
+  /** Types into the terminal in front, or into one that is not busy. */
+  private async run(text: string, done: (where: string) => void): Promise<void> {
+    const free = (t: TerminalInfo | undefined) => (t && !t.busy && !t.exited ? t : undefined)
+    const target = free(session.terminals.find((t) => t.id === this.shown)) ?? session.terminals.find((t) => free(t))
+    this.opened = true
+    const element = target ? await this.element(target.id) : await this.open(false)
+    if (!element) return
+    this.shown = element.terminal
+    await this.updateComplete
+    element.run(text)
+    if (!this.narrow.matches) element.focus()
+    done(session.terminals.find((t) => t.id === element.terminal)?.title || `terminal ${element.terminal}`)
+  }
+
+  private show(pane: Pane): void {
+    this.shown = pane
+    if (typeof pane === 'number') void this.element(pane).then((element) => element?.focus())
+  }
+
+  private reveal(focus: boolean): void {
+    this.opened = true
+    if (focus && typeof this.shown === 'number') void this.element(this.shown).then((element) => element?.focus())
+  }
+
+  private slide = (): void => {
+    this.opened = !this.opened
+  }
+
+  private get front(): ApilabTerminal | null {
+    return this.renderRoot.querySelector<ApilabTerminal>(`#pane-${this.shown} apilab-terminal`)
+  }
+
+  private copy = async (): Promise<void> => {
+    const text = this.front?.selection
+    if (!text) session.notify('info', 'Nothing is selected. Drag over the text in the terminal first.')
+    else announce((await copy(text)) ? 'Copied' : 'The browser did not allow copying')
+    this.front?.focus()
+  }
+
+  private paste = async (): Promise<void> => {
+    try {
+      this.front?.paste(await navigator.clipboard.readText())
+    } catch {
+      session.notify('info', 'The browser does not let the page read the clipboard. Click into the terminal and paste with the keyboard.')
+    }
+  }
+
+  private toggleReader = (): void => {
+    screenReaderMode.on = !screenReaderMode.on
+    for (const terminal of this.renderRoot.querySelectorAll<ApilabTerminal>('apilab-terminal')) terminal.screenReader = screenReaderMode.on
+    announce(screenReaderMode.on ? 'Screen-reader mode of the terminal is on' : 'Screen-reader mode of the terminal is off')
+    this.requestUpdate()
+  }
+
+  private walk = (event: KeyboardEvent): void => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
+    if (!step) return
+    event.preventDefault()
+    const panes: Pane[] = [...session.terminals.map((t) => t.id), ...session.editors.map((e) => e.token), 'files']
+    const to = panes[(panes.indexOf(this.shown) + step + panes.length) % panes.length]
+    if (to === undefined) return
+    this.shown = to
+    void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLElement>(`#tab-${CSS.escape(String(to))}`)?.focus())
+  }
+
+  private shortcut = (event: KeyboardEvent): void => {
+    const backtick = event.ctrlKey && event.code === 'Backquote'
+    if (event.key !== 'F6' && !backtick) return
+    event.preventDefault()
+    if (backtick && event.shiftKey) void this.open(true)
+    else if (this.contains(document.activeElement)) document.querySelector<HTMLElement>('#main')?.focus({ preventScroll: true })
+    else if (this.front) this.reveal(true)
+    else this.renderRoot.querySelector<HTMLElement>('[role=tab][aria-selected=true]')?.focus()
+  }
+}

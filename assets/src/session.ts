@@ -1,0 +1,161 @@
+import { Connection, type ConnectionState } from './protocol/connection'
+import type { Frame } from './protocol/frames'
+import type { ClusterStatus, EditorRequest, ExerciseState, Level, Requests, ServerMessage, TerminalInfo } from './protocol/messages'
+
+/** What changed; each is an event of the session. */
+export type Change = 'connection' | 'hello' | 'cluster' | 'rv' | 'exercises' | 'terminals' | 'editors' | 'notices'
+
+export interface Notice {
+  id: number
+  level: Level
+  text: string
+}
+
+/**
+ * What the page knows of the learner's cluster, terminals and exercises, kept up to date by the websocket. Elements
+ * read it and listen to the events of what they draw.
+ */
+export class Session extends EventTarget {
+  cluster?: ClusterStatus
+  rv = ''
+  version = ''
+  shell: 'sandboxed' | 'host' = 'sandboxed'
+  terminals: TerminalInfo[] = []
+  editors: EditorRequest[] = []
+  notices: Notice[] = []
+  readonly exercises = new Map<string, ExerciseState>()
+  /** Names this page load to the terminals, so that input sent again is not typed twice. */
+  readonly writer = randomName()
+
+  private readonly connection: Connection
+  private readonly frames = new Map<number, (frame: Frame) => void>()
+  private noticeID = 0
+
+  constructor(open: () => WebSocket, probe: () => Promise<number>) {
+    super()
+    this.connection = new Connection(
+      { open, probe },
+      { state: () => this.changed('connection'), message: (m) => this.take(m), frame: (f) => this.frames.get(f.terminal)?.(f) },
+    )
+  }
+
+  get connected(): ConnectionState {
+    return this.connection.state
+  }
+
+  get retryAt(): number {
+    return this.connection.retryAt
+  }
+
+  get ready(): boolean {
+    return this.connected === 'open' && this.cluster?.state === 'ready'
+  }
+
+  connect(): void {
+    this.connection.connect()
+  }
+
+  hurry(): void {
+    this.connection.hurry()
+  }
+
+  request<T extends keyof Requests>(type: T, fields: Requests[T]['fields']): Promise<Requests[T]['value']> {
+    return this.connection.request(type, fields)
+  }
+
+  send(frame: Uint8Array<ArrayBuffer>): boolean {
+    return this.connection.send(frame)
+  }
+
+  /** Hands a terminal's frames to one receiver; returns how to stop. */
+  receive(terminal: number, take: (frame: Frame) => void): () => void {
+    this.frames.set(terminal, take)
+    return () => {
+      if (this.frames.get(terminal) === take) this.frames.delete(terminal)
+    }
+  }
+
+  exercise(id: string): ExerciseState | undefined {
+    return this.exercises.get(id)
+  }
+
+  /** Takes a snapshot that came as a reply; an older one than the page has changes nothing. */
+  keep(state: ExerciseState): void {
+    this.exercises.set(state.id, state)
+    this.changed('exercises')
+  }
+
+  notify(level: Level, text: string): void {
+    if (this.notices.some((n) => n.text === text)) return
+    this.notices = [...this.notices, { id: ++this.noticeID, level, text }]
+    this.changed('notices')
+  }
+
+  dismiss(id: number): void {
+    this.notices = this.notices.filter((n) => n.id !== id)
+    this.changed('notices')
+  }
+
+  editorClosed(token: string): void {
+    this.editors = this.editors.filter((e) => e.token !== token)
+    this.changed('editors')
+  }
+
+  on(change: Change, listener: () => void): () => void {
+    this.addEventListener(change, listener)
+    return () => this.removeEventListener(change, listener)
+  }
+
+  private changed(change: Change): void {
+    this.dispatchEvent(new Event(change))
+  }
+
+  private take(message: ServerMessage): void {
+    switch (message.type) {
+      case 'hello':
+        if (this.version && this.version !== message.version) {
+          this.notify('info', `apilab was updated to ${message.version}. Load the page again to use it.`)
+        }
+        this.version = message.version
+        this.shell = message.shell
+        this.cluster = message.cluster
+        this.rv = message.rv
+        this.terminals = message.terminals ?? []
+        for (const state of message.exercises ?? []) this.exercises.set(state.id, state)
+        for (const change of ['hello', 'cluster', 'rv', 'terminals', 'exercises', 'connection'] as const) this.changed(change)
+        break
+      case 'cluster':
+        this.cluster = message.status
+        this.changed('cluster')
+        break
+      case 'rv':
+        this.rv = message.resourceVersion
+        this.changed('rv')
+        break
+      case 'exercise':
+        this.keep(message.state)
+        break
+      case 'terminals':
+        this.terminals = message.terminals ?? []
+        this.changed('terminals')
+        break
+      case 'editor':
+        this.editors = [...this.editors.filter((e) => e.token !== message.token), message]
+        this.changed('editors')
+        break
+      case 'editor.gone':
+        this.editorClosed(message.token)
+        break
+      case 'notice':
+        this.notify(message.level, message.text)
+        break
+      case 'bye':
+        this.notify('warning', message.reason)
+        break
+    }
+  }
+}
+
+function randomName(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(12)), (b) => b.toString(16).padStart(2, '0')).join('')
+}

@@ -1,0 +1,23 @@
+import { defineConfig } from 'vite'
+
+// Entry points are what templates name: one script per kind of page, the style sheet, and the favicon. Everything else is
+// a chunk of these. The Go package reads manifest.json.
+export default defineConfig({
+  base: '/assets/',
+  build: {
+    manifest: 'manifest.json',
+    assetsDir: '',
+    assetsInlineLimit: 0,
+    target: ['chrome123', 'firefox128', 'safari17.5'],
+    modulePreload: { polyfill: false },
+    rollupOptions: {
+      input: {
+        home: 'src/home.ts',
+        lesson: 'src/lesson.ts',
+        plain: 'src/plain.ts',
+        style: 'src/styles/main.css',
+        favicon: 'src/images/favicon.svg',
+      },
+    },
+  },
+})
