@@ -1,0 +1,153 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"net"
+
+	"github.com/spf13/pflag"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apiserver"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apiserver/pkg/server/egressselector"
+	"k8s.io/apiserver/pkg/util/webhook"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	cliflag "k8s.io/component-base/cli/flag"
+	aggregatorscheme "k8s.io/kube-aggregator/pkg/apiserver/scheme"
+	"k8s.io/kubernetes/cmd/kube-apiserver/app"
+	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	"k8s.io/kubernetes/pkg/controlplane"
+	controlplaneapiserver "k8s.io/kubernetes/pkg/controlplane/apiserver"
+	generatedopenapi "k8s.io/kubernetes/pkg/generated/openapi"
+
+	"github.com/apilab/apilab/cluster/embedded/pki"
+)
+
+// ServiceIP is the address of the kubernetes service, the first of serviceCIDR.
+var ServiceIP = net.IPv4(10, 96, 0, 1)
+
+const serviceCIDR = "10.96.0.0/16"
+
+// flags are kube-apiserver's. What is not set is upstream's default.
+func (c *controlPlane) flags() []string {
+	return []string{
+		"--etcd-servers=" + etcdEndpoint,
+		"--advertise-address=127.0.0.1",
+		"--endpoint-reconciler-type=none", // without it, a machine with no network and no default route fails to start
+		"--client-ca-file=" + c.pki.Cert(pki.CA),
+		"--tls-cert-file=" + c.pki.Cert(pki.APIServer),
+		"--tls-private-key-file=" + c.pki.Key(pki.APIServer),
+		"--service-account-issuer=https://kubernetes.default.svc.cluster.local",
+		"--service-account-key-file=" + c.pki.Public(pki.ServiceAccount),
+		"--service-account-signing-key-file=" + c.pki.Key(pki.ServiceAccount),
+		"--requestheader-client-ca-file=" + c.pki.Cert(pki.FrontProxyCA),
+		"--requestheader-allowed-names=front-proxy-client",
+		"--requestheader-username-headers=X-Remote-User",
+		"--requestheader-group-headers=X-Remote-Group",
+		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
+		"--proxy-client-cert-file=" + c.pki.Cert(pki.FrontProxy),
+		"--proxy-client-key-file=" + c.pki.Key(pki.FrontProxy),
+		"--authorization-mode=RBAC",
+		"--allow-privileged=true",
+		"--service-cluster-ip-range=" + serviceCIDR,
+		"--profiling=false",
+	}
+}
+
+// newAPIServer prepares kube-apiserver with all its parts, as app.Run does, but for one thing: every connection that
+// it makes on behalf of an object in the cluster goes through our dialer. See egress.
+func newAPIServer(c *controlPlane) (*apiServer, error) {
+	o := options.NewServerRunOptions()
+	o.SecureServing.Listener = c.listener
+	o.SecureServing.BindPort = c.listener.Addr().(*net.TCPAddr).Port
+	if err := parse(o.Flags(), c.flags()); err != nil {
+		return nil, err
+	}
+	rest.SetDefaultWarningHandler(rest.NoWarnings{})
+	if err := o.GenericServerRunOptions.ComponentGlobalsRegistry.Set(); err != nil {
+		return nil, err
+	}
+	completed, err := o.Complete(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	if errs := completed.Validate(); len(errs) > 0 {
+		return nil, utilerrors.NewAggregate(errs)
+	}
+	if completed.InformerName, err = cache.NewInformerName("kube-apiserver"); err != nil {
+		return nil, err
+	}
+	dialer, err := newEgress(c)
+	if err != nil {
+		return nil, fmt.Errorf("prepare egress: %w", err)
+	}
+	config, err := newAPIServerConfig(completed, dialer)
+	if err != nil {
+		return nil, err
+	}
+	final, err := config.Complete()
+	if err != nil {
+		return nil, err
+	}
+	chain, err := app.CreateServerChain(final)
+	if err != nil {
+		return nil, err
+	}
+	prepared, err := chain.PrepareRun()
+	if err != nil {
+		return nil, err
+	}
+	return &apiServer{run: prepared.Run}, nil
+}
+
+type apiServer struct {
+	run func(context.Context) error
+}
+
+func (s *apiServer) Run(ctx context.Context) error { return s.run(ctx) }
+
+// newAPIServerConfig follows app.NewConfig. It differs in the egress selector, which upstream can only read from a file.
+func newAPIServerConfig(o options.CompletedOptions, dialer *egress) (*app.Config, error) {
+	generic, informers, storage, err := controlplaneapiserver.BuildGenericConfig(
+		o.CompletedOptions,
+		[]*runtime.Scheme{legacyscheme.Scheme, apiextensions.Scheme, aggregatorscheme.Scheme},
+		controlplane.DefaultAPIResourceConfigSource(),
+		generatedopenapi.GetOpenAPIDefinitions,
+		o.InformerName,
+	)
+	if err != nil {
+		return nil, err
+	}
+	generic.EgressSelector = dialer.selector()
+
+	kube, services, admission, err := app.CreateKubeAPIServerConfig(o, generic, informers, storage)
+	if err != nil {
+		return nil, err
+	}
+	shared := &kube.ControlPlane
+	extensions, err := controlplaneapiserver.CreateAPIExtensionsConfig(*shared.Generic, shared.VersionedInformers, admission, o.CompletedOptions, o.MasterCount,
+		services, webhook.NewDefaultAuthenticationInfoResolverWrapper(shared.ProxyTransport, shared.Generic.EgressSelector, shared.Generic.LoopbackClientConfig, shared.Generic.TracerProvider))
+	if err != nil {
+		return nil, err
+	}
+	aggregator, err := controlplaneapiserver.CreateAggregatorConfig(*shared.Generic, o.CompletedOptions, shared.VersionedInformers, services, shared.ProxyTransport, shared.Extra.PeerProxy, admission)
+	if err != nil {
+		return nil, err
+	}
+	return &app.Config{Options: o, KubeAPIs: kube, ApiExtensions: extensions, Aggregator: aggregator}, nil
+}
+
+func (e *egress) selector() *egressselector.EgressSelector {
+	return egressselector.NewEgressSelectorWithMap(egressDialers(e))
+}
+
+// parse sets options by their flags.
+func parse(sets cliflag.NamedFlagSets, args []string) error {
+	all := pflag.NewFlagSet("", pflag.ContinueOnError)
+	for _, set := range sets.FlagSets {
+		all.AddFlagSet(set)
+	}
+	return all.Parse(args)
+}

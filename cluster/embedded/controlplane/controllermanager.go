@@ -1,0 +1,53 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	"k8s.io/kubernetes/cmd/kube-controller-manager/app/options"
+
+	"github.com/apilab/apilab/cluster/embedded/pki"
+)
+
+// controllerManagerFlags are kube-controller-manager's. What is not set is upstream's default.
+func (c *controlPlane) controllerManagerFlags(kubeconfig string) []string {
+	return []string{
+		"--kubeconfig=" + kubeconfig,
+		"--leader-elect=false",
+		"--secure-port=0",
+		"--root-ca-file=" + c.pki.Cert(pki.CA),
+		"--service-account-private-key-file=" + c.pki.Key(pki.ServiceAccount),
+		"--cluster-signing-cert-file=" + c.pki.Cert(pki.CA),
+		"--cluster-signing-key-file=" + c.pki.Key(pki.CA),
+		"--kube-api-qps=200",
+		"--kube-api-burst=400",
+		// Attaching volumes is a simulated node's business, and its controller alone wakes up ten times a second.
+		"--controllers=*,-persistentvolume-attach-detach-controller,-persistentvolume-expander-controller,-ttl-controller",
+		"--node-monitor-period=10s",
+		fmt.Sprintf("--node-monitor-grace-period=%ds", 2*nodeLeaseSeconds),
+	}
+}
+
+// runControllerManager runs kube-controller-manager until ctx ends.
+func runControllerManager(ctx context.Context, c *controlPlane) error {
+	kubeconfig, err := c.kubeconfig(pki.ControllerMgr)
+	if err != nil {
+		return err
+	}
+	o, err := options.NewKubeControllerManagerOptions()
+	if err != nil {
+		return err
+	}
+	known, disabled, aliases := app.KnownControllers(), app.ControllersDisabledByDefault(), app.ControllerAliases()
+	flags := o.Flags(known, disabled, aliases)
+	if err := parse(flags, c.controllerManagerFlags(kubeconfig)); err != nil {
+		return err
+	}
+	o.ParsedFlags = &flags
+	config, err := o.Config(ctx, known, disabled, aliases)
+	if err != nil {
+		return err
+	}
+	return app.Run(ctx, config.Complete())
+}

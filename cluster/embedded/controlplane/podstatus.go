@@ -1,0 +1,154 @@
+package controlplane
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// phase is what the containers amount to, as in the kubelet's getPhase.
+func phase(pod *corev1.Pod) corev1.PodPhase {
+	var started, running, failed, restarting int
+	for _, cs := range pod.Status.ContainerStatuses {
+		switch {
+		case cs.State.Running != nil:
+			running++
+			started++
+		case cs.State.Terminated != nil:
+			started++
+			again := pod.DeletionTimestamp == nil && (pod.Spec.RestartPolicy == corev1.RestartPolicyAlways ||
+				pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure && cs.State.Terminated.ExitCode != 0)
+			if again {
+				restarting++
+			} else if cs.State.Terminated.ExitCode != 0 {
+				failed++
+			}
+		case cs.LastTerminationState.Terminated != nil:
+			started++
+			restarting++
+		}
+	}
+	switch {
+	case started < len(pod.Spec.Containers):
+		return corev1.PodPending
+	case running > 0 || restarting > 0:
+		return corev1.PodRunning
+	case failed > 0:
+		return corev1.PodFailed
+	default:
+		return corev1.PodSucceeded
+	}
+}
+
+// conditions are those that a kubelet owns; each keeps its transition time while its status stays.
+func conditions(pod *corev1.Pod, now metav1.Time, resizing bool) []any {
+	var unready, uninitialised []string
+	for _, cs := range pod.Status.ContainerStatuses {
+		if !cs.Ready {
+			unready = append(unready, cs.Name)
+		}
+	}
+	for i, cs := range pod.Status.InitContainerStatuses {
+		policy := pod.Spec.InitContainers[i].RestartPolicy
+		sidecar := policy != nil && *policy == corev1.ContainerRestartPolicyAlways
+		if cs.State.Terminated == nil && !(sidecar && cs.State.Running != nil) {
+			uninitialised = append(uninitialised, cs.Name)
+		}
+	}
+	done := pod.Status.Phase == corev1.PodSucceeded
+	out := []any{
+		condition(pod, now, corev1.PodReadyToStartContainers, pod.Status.PodIP != "" && !done && pod.Status.Phase != corev1.PodFailed, "", ""),
+		condition(pod, now, corev1.PodInitialized, len(uninitialised) == 0, "ContainersNotInitialized", "containers with incomplete status: ["+strings.Join(uninitialised, " ")+"]"),
+	}
+	reason, message := "ContainersNotReady", "containers with unready status: ["+strings.Join(unready, " ")+"]"
+	if done {
+		reason, message = "PodCompleted", ""
+	}
+	ready := len(unready) == 0 && pod.Status.Phase == corev1.PodRunning
+	out = append(out, condition(pod, now, corev1.ContainersReady, ready, reason, message))
+	for _, gate := range pod.Spec.ReadinessGates {
+		if ready && !isTrue(pod, gate.ConditionType) {
+			ready, reason, message = false, "ReadinessGatesNotReady", fmt.Sprintf("corresponding condition of pod readiness gate %q does not exist.", gate.ConditionType)
+		}
+	}
+	out = append(out, condition(pod, now, corev1.PodReady, ready, reason, message))
+
+	switch {
+	case resizing && infeasible(pod) != "":
+		out = append(out, condition(pod, now, corev1.PodResizePending, true, corev1.PodReasonInfeasible, infeasible(pod)))
+	case resizing:
+		out = append(out, absent(corev1.PodResizePending), condition(pod, now, corev1.PodResizeInProgress, true, "", ""))
+	default:
+		for _, c := range pod.Status.Conditions {
+			if c.Type == corev1.PodResizeInProgress || c.Type == corev1.PodResizePending && infeasible(pod) == "" {
+				out = append(out, absent(c.Type))
+			}
+		}
+	}
+	return out
+}
+
+// condition sets reason and message only where the status is not the good one, but for resizes, which are told when true.
+func condition(pod *corev1.Pod, now metav1.Time, kind corev1.PodConditionType, ok bool, reason, message string) corev1.PodCondition {
+	c := corev1.PodCondition{Type: kind, Status: corev1.ConditionFalse, ObservedGeneration: pod.Generation, LastTransitionTime: now, Reason: reason, Message: message}
+	if ok {
+		c.Status = corev1.ConditionTrue
+		if kind != corev1.PodResizePending {
+			c.Reason, c.Message = "", ""
+		}
+	}
+	for _, old := range pod.Status.Conditions {
+		if old.Type == kind && old.Status == c.Status {
+			c.LastTransitionTime = old.LastTransitionTime
+		}
+	}
+	return c
+}
+
+// absent removes a condition by a strategic merge patch.
+func absent(kind corev1.PodConditionType) map[string]any {
+	return map[string]any{"type": kind, "$patch": "delete"}
+}
+
+func isTrue(pod *corev1.Pod, kind corev1.PodConditionType) bool {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == kind {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// infeasible says why no node has room for what the pod requests now; "" if one has.
+func infeasible(pod *corev1.Pod) string {
+	total := map[corev1.ResourceName]*resource.Quantity{corev1.ResourceCPU: {}, corev1.ResourceMemory: {}}
+	for _, c := range pod.Spec.Containers {
+		for name, sum := range total {
+			sum.Add(c.Resources.Requests[name])
+		}
+	}
+	for name, room := range nodeRoom {
+		if sum := total[name]; sum != nil && sum.Cmp(room) > 0 {
+			return fmt.Sprintf("Node didn't have enough capacity: %s, requested: %s, capacity: %s", name, sum, room.String())
+		}
+	}
+	return ""
+}
+
+func quantity(c *corev1.Container, name corev1.ResourceName) resource.Quantity {
+	return quantityOf(&c.Resources, name)
+}
+
+// quantityOf is what matters of a resource to its container: the limit, else the request.
+func quantityOf(r *corev1.ResourceRequirements, name corev1.ResourceName) resource.Quantity {
+	if r == nil {
+		return resource.Quantity{}
+	}
+	if q, ok := r.Limits[name]; ok {
+		return q
+	}
+	return r.Requests[name]
+}

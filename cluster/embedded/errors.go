@@ -1,0 +1,71 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Errors that Create and Adopt wrap.
+var (
+	ErrNewer      = errors.New("the cluster's data is of a newer version; update apilab, or reset the cluster")
+	ErrUnreadable = errors.New("the cluster's data cannot be read; reset the cluster to get a new one")
+	ErrDiskFull   = errors.New("the disk is full; free some space, then retry")
+)
+
+// A DeathError tells of a control-plane process that ended when it should not have.
+type DeathError struct {
+	Phase string   // what it was doing, as wire.Phases names it; "" when it was ready
+	Said  string   // the error that it reported itself, if it did
+	Exit  error    // how the process ended; nil for exit code 0 or when it was ended by us
+	Last  []string // the last lines of its log
+	Hint  error    // one of the errors above, where the lines tell
+}
+
+// shownLines is how many of the last lines go into the message.
+const shownLines = 8
+
+func newDeathError(phase, said string, exit error, last []string) *DeathError {
+	e := &DeathError{Phase: phase, Said: said, Exit: exit, Last: last}
+	text := said + "\n" + strings.Join(last, "\n")
+	switch {
+	case strings.Contains(text, "no space left on device"), strings.Contains(text, "disk quota exceeded"):
+		e.Hint = ErrDiskFull
+	case phase == "etcd" && containsAny(text, "walpb:", "wal: ", "crc mismatch", "invalid database", "checksum", "snap: ", "failed to recover", "failed to find", "file already exists", "unexpected EOF", "page "):
+		e.Hint = ErrUnreadable
+	}
+	return e
+}
+
+func containsAny(text string, parts ...string) bool {
+	for _, part := range parts {
+		if strings.Contains(text, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// Error is one line on what happened and what to do, and then the last lines of the log.
+func (e *DeathError) Error() string {
+	var b strings.Builder
+	b.WriteString("the control plane ended")
+	if e.Phase != "" {
+		fmt.Fprintf(&b, " in phase %q", e.Phase)
+	}
+	if e.Exit != nil {
+		fmt.Fprintf(&b, " (%v)", e.Exit)
+	}
+	if e.Hint != nil {
+		fmt.Fprintf(&b, ": %v", e.Hint)
+	} else if e.Said != "" {
+		fmt.Fprintf(&b, ": %s", e.Said)
+	}
+	lines := e.Last[max(0, len(e.Last)-shownLines):]
+	if len(lines) > 0 {
+		b.WriteString("\nlast lines of its log:\n  " + strings.Join(lines, "\n  "))
+	}
+	return b.String()
+}
+
+func (e *DeathError) Unwrap() error { return e.Hint }

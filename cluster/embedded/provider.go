@@ -1,0 +1,252 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"time"
+
+	"github.com/apilab/apilab/cluster"
+	"github.com/apilab/apilab/cluster/embedded/controlplane"
+	"github.com/apilab/apilab/cluster/embedded/process"
+	"github.com/apilab/apilab/cluster/embedded/wire"
+)
+
+// Options configure a Provider. Dir and Executable are required.
+type Options struct {
+	Dir        string // where the clusters' folders are; made if need be, mode 0700
+	Executable string // this binary: run with the argument control-plane it calls Main
+	Logger     *slog.Logger
+	// StartTimeout bounds one start of a control plane; 0 means 3 minutes, for slow and busy machines.
+	StartTimeout time.Duration
+}
+
+// A Provider makes embedded clusters. It implements cluster.Provider.
+type Provider struct {
+	o Options
+
+	mu      sync.Mutex
+	running map[string]*instance
+}
+
+var _ cluster.Provider = (*Provider)(nil)
+
+// New returns a provider of the clusters in o.Dir. No other provider may use that folder: control planes that still run
+// there were left by a server that crashed, and are ended.
+func New(o Options) (*Provider, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	if o.StartTimeout == 0 {
+		o.StartTimeout = 3 * time.Minute
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	o.Dir = dir
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the clusters' folder: %w", err)
+	}
+	p := &Provider{o: o, running: map[string]*instance{}}
+	return p, p.sweep()
+}
+
+// sweep ends the processes and removes the half-deleted folders that a crashed server left.
+func (p *Provider) sweep() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	entries, err := os.ReadDir(p.o.Dir)
+	if err != nil {
+		return fmt.Errorf("sweep the clusters' folder: %w", err)
+	}
+	for _, entry := range entries {
+		dir := folder(filepath.Join(p.o.Dir, entry.Name()))
+		killed, err := process.KillHolder(ctx, dir.lock())
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("end a control plane that a crash left: %w", err)
+		}
+		if killed != 0 {
+			p.o.Logger.Warn("ended a control plane that a crash left", "cluster", entry.Name(), "pid", killed)
+		}
+		if filepath.Ext(entry.Name()) == trash {
+			if err := os.RemoveAll(string(dir)); err != nil {
+				return fmt.Errorf("remove a deleted cluster: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// trash is the suffix of a folder that is being deleted.
+const trash = ".deleted"
+
+var validID = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$`)
+
+func (p *Provider) folder(id string) (folder, error) {
+	if !validID.MatchString(id) {
+		return "", fmt.Errorf("cluster id %q is not a DNS label of at most 40 characters", id)
+	}
+	return folder(filepath.Join(p.o.Dir, id)), nil
+}
+
+// Create implements cluster.Provider.
+func (p *Provider) Create(ctx context.Context, spec cluster.Spec, progress func(cluster.Phase)) (cluster.Cluster, error) {
+	dir, err := p.folder(spec.ID)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(string(dir)); err == nil {
+		return nil, fmt.Errorf("cluster %s exists already", spec.ID)
+	}
+	made, err := p.create(ctx, dir, spec, progress)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("create cluster %s: %w", spec.ID, err), os.RemoveAll(string(dir)))
+	}
+	return made, nil
+}
+
+func (p *Provider) create(ctx context.Context, dir folder, spec cluster.Spec, progress func(cluster.Phase)) (*instance, error) {
+	if err := os.MkdirAll(string(dir), 0o700); err != nil {
+		return nil, err
+	}
+	if err := room(string(dir)); err != nil {
+		return nil, err
+	}
+	if err := dir.pki().Ensure(controlplane.ServiceIP); err != nil {
+		return nil, err
+	}
+	d := description{Created: time.Now().UTC(), Nodes: nodes(spec.Nodes)}
+	if err := dir.write(d); err != nil {
+		return nil, fmt.Errorf("describe the cluster: %w", err)
+	}
+	return p.start(ctx, dir, d, spec, progress)
+}
+
+// Adopt implements cluster.Provider.
+func (p *Provider) Adopt(ctx context.Context, spec cluster.Spec, progress func(cluster.Phase)) (cluster.Cluster, error) {
+	dir, err := p.folder(spec.ID)
+	if err != nil {
+		return nil, err
+	}
+	adopted, err := p.adopt(ctx, dir, spec, progress)
+	if err != nil {
+		return nil, fmt.Errorf("start cluster %s: %w", spec.ID, err)
+	}
+	return adopted, nil
+}
+
+func (p *Provider) adopt(ctx context.Context, dir folder, spec cluster.Spec, progress func(cluster.Phase)) (*instance, error) {
+	d, err := dir.read()
+	if err != nil {
+		return nil, err
+	}
+	if err := room(string(dir)); err != nil {
+		return nil, err
+	}
+	if err := dir.pki().Ensure(controlplane.ServiceIP); err != nil {
+		return nil, err
+	}
+	if err := dir.write(d); err != nil { // the data is now of our version
+		return nil, fmt.Errorf("describe the cluster: %w", err)
+	}
+	return p.start(ctx, dir, d, spec, progress)
+}
+
+// start starts a cluster on its folder and keeps account of it.
+func (p *Provider) start(ctx context.Context, dir folder, d description, spec cluster.Spec, progress func(cluster.Phase)) (*instance, error) {
+	p.mu.Lock()
+	if p.running[spec.ID] != nil {
+		p.mu.Unlock()
+		return nil, errors.New("it is running already")
+	}
+	p.mu.Unlock()
+	config := wire.Config{ID: spec.ID, Dir: string(dir), Nodes: d.Nodes, Ports: spec.Ports}
+	i, err := newInstance(p.o, dir, config, func(i *instance) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.running[spec.ID] == i {
+			delete(p.running, spec.ID)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := i.begin(ctx, progress); err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	p.running[spec.ID] = i
+	p.mu.Unlock()
+	return i, nil
+}
+
+// List implements cluster.Provider.
+func (p *Provider) List(context.Context) ([]string, error) {
+	entries, err := os.ReadDir(p.o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("list clusters: %w", err)
+	}
+	var ids []string
+	for _, entry := range entries {
+		if entry.IsDir() && validID.MatchString(entry.Name()) {
+			ids = append(ids, entry.Name())
+		}
+	}
+	return ids, nil
+}
+
+// Delete implements cluster.Provider.
+func (p *Provider) Delete(ctx context.Context, id string) error {
+	dir, err := p.folder(id)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	i := p.running[id]
+	p.mu.Unlock()
+	if i != nil {
+		i.destroy()
+	}
+	if _, err := process.KillHolder(ctx, dir.lock()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("delete cluster %s: %w", id, err)
+	}
+	// Renamed first, so that a crash half-way leaves nothing that looks like a cluster.
+	gone := string(dir) + trash
+	if err := os.RemoveAll(gone); err != nil {
+		return fmt.Errorf("delete cluster %s: %w", id, err)
+	}
+	if err := os.Rename(string(dir), gone); err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
+		return fmt.Errorf("delete cluster %s: %w", id, err)
+	}
+	if err := os.RemoveAll(gone); err != nil {
+		return fmt.Errorf("delete cluster %s: %w", id, err)
+	}
+	return nil
+}
+
+// nodes describes n simulated nodes, 0 meaning two, spread over two zones.
+func nodes(n int) []wire.Node {
+	if n == 0 {
+		n = 2
+	}
+	out := make([]wire.Node, 0, n)
+	for i := range n {
+		out = append(out, wire.Node{
+			Name:    fmt.Sprintf("node-%d", i+1),
+			Address: fmt.Sprintf("172.18.0.%d", i+11),
+			PodCIDR: fmt.Sprintf("10.244.%d.0/24", i),
+			Zone:    fmt.Sprintf("zone-%c", 'a'+i%2),
+		})
+	}
+	return out
+}

@@ -1,0 +1,156 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/apilab/apilab/cluster"
+	"github.com/apilab/apilab/cluster/embedded/wire"
+)
+
+// The policy of healing: a process that dies is replaced at once; one that dies again soon, after a pause that grows;
+// and when it died so often that a next try is no better, it is given up.
+const (
+	soon      = 2 * time.Minute
+	maxDeaths = 5 // in a row, each soon after the one before
+	stopTime  = 5 * time.Second
+)
+
+// pause before the restart after the nth death in a row.
+func pause(deaths int) time.Duration {
+	if deaths <= 1 {
+		return 0
+	}
+	return time.Second << (deaths - 2) // 1, 2, 4 s
+}
+
+// supervise keeps the cluster running until the instance's life ends or healing is given up. r is ready.
+func (i *instance) supervise(r *run) {
+	defer close(i.done)
+	defer i.forget(i)
+	defer i.listener.Close()
+	deaths, ready := 0, time.Now()
+	for {
+		why := i.watch(r)
+		if why == nil {
+			i.health.Set(cluster.Health{Reason: errStopped.Error()})
+			return
+		}
+		if time.Since(ready) > soon {
+			deaths = 0
+		}
+		deaths++
+		i.o.Logger.Warn("control plane died", "cluster", i.config.ID, "deaths", deaths, "err", why)
+		next, err := i.heal(&deaths, why)
+		if err != nil {
+			if i.life.Err() != nil {
+				err = errStopped
+			}
+			i.o.Logger.Error("control plane given up", "cluster", i.config.ID, "err", err)
+			i.health.Set(cluster.Health{Reason: err.Error(), Fatal: i.life.Err() == nil})
+			return
+		}
+		r, ready = next, time.Now()
+		i.o.Logger.Info("control plane healed", "cluster", i.config.ID, "pid", r.process.Pid())
+		i.health.Set(cluster.Health{Ready: true})
+	}
+}
+
+// heal starts processes until one is ready. It gives up after maxDeaths, and at once where a retry cannot help.
+func (i *instance) heal(deaths *int, why error) (*run, error) {
+	for {
+		if *deaths > maxDeaths || errors.Is(why, ErrUnreadable) {
+			return nil, why
+		}
+		i.health.Set(cluster.Health{Reason: why.Error()})
+		select {
+		case <-time.After(pause(*deaths)):
+		case <-i.life.Done():
+			return nil, errStopped
+		}
+		var phases []cluster.Phase
+		r, err := i.attempt(i.life, func(p cluster.Phase) {
+			phases = withPhase(phases, p)
+			i.health.Set(cluster.Health{Reason: why.Error(), Phases: phases})
+		})
+		if err == nil {
+			return r, nil
+		}
+		if i.life.Err() != nil {
+			return nil, errStopped
+		}
+		why = err
+		*deaths++
+	}
+}
+
+// withPhase returns a new list in which p is added, or replaces the phase of its name.
+func withPhase(phases []cluster.Phase, p cluster.Phase) []cluster.Phase {
+	out := append([]cluster.Phase(nil), phases...)
+	if n := len(out); n > 0 && out[n-1].Name == p.Name {
+		out[n-1] = p
+		return out
+	}
+	return append(out, p)
+}
+
+// How often a process is asked whether it lives, and how often it may fail to answer.
+const (
+	probeEvery   = 30 * time.Second
+	probeTimeout = 10 * time.Second
+	maxSilences  = 3
+)
+
+// watch returns when the process has died, or was killed for not answering, with the reason; and nil when it was
+// stopped because the instance's life ended.
+func (i *instance) watch(r *run) error {
+	ticker := time.NewTicker(probeEvery)
+	defer ticker.Stop()
+	client, err := rest.HTTPClientFor(i.admin)
+	if err != nil {
+		return err
+	}
+	defer client.CloseIdleConnections()
+	for silences := 0; ; {
+		select {
+		case <-r.process.Done():
+			return r.death(nil)
+		case <-i.life.Done():
+			ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+			r.process.Stop(ctx, wire.Stop)
+			cancel()
+			return nil
+		case <-ticker.C:
+			if err := probe(i.life, client, i.admin.Host); err == nil {
+				silences = 0
+			} else if silences++; silences >= maxSilences && i.life.Err() == nil {
+				r.process.Kill()
+				return r.death(fmt.Errorf("the API server did not answer: %w", err))
+			}
+		}
+	}
+}
+
+// probe asks for the cheapest sign of life.
+func probe(ctx context.Context, client *http.Client, host string) error {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, host+"/livez/ping", nil)
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return errors.New(response.Status)
+	}
+	return nil
+}

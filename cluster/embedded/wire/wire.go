@@ -1,0 +1,45 @@
+// Package wire is what the server and a control-plane child say to each other: the child reads a Config and then
+// commands from its standard input, and writes one Message a line to descriptor StatusFD.
+package wire
+
+// The child's descriptors beyond the standard ones.
+const (
+	ListenerFD = 3 // the API server's listening socket, opened by the parent
+	StatusFD   = 4
+)
+
+// Stop is the command to close the data cleanly and exit. The end of the input means the parent is gone: exit at once.
+const Stop = "stop"
+
+// Config is the first line of the child's standard input, in JSON.
+type Config struct {
+	ID       string `json:"id"`
+	Dir      string `json:"dir"` // the cluster's data folder, absolute
+	Nodes    []Node `json:"nodes"`
+	Ports    string `json:"ports,omitempty"`    // see cluster.Spec
+	Template bool   `json:"template,omitempty"` // bootstrap a data folder to copy clusters from, then exit
+}
+
+// Node is a simulated node to be there.
+type Node struct {
+	Name    string `json:"name"`
+	Address string `json:"address"` // its InternalIP; only the stub kubelet answers there
+	PodCIDR string `json:"podCIDR"`
+	Zone    string `json:"zone"`
+}
+
+// A Message says how far the child is. One of its fields is set.
+type Message struct {
+	Begin string `json:"begin,omitempty"` // the phase of that name begins, and the one before it is done
+	Ready bool   `json:"ready,omitempty"` // all phases are done
+	Error string `json:"error,omitempty"` // why the child is about to exit
+}
+
+// Phases are the names of the phases in order, and what each says to the learner when it is done.
+var Phases = []struct{ Name, Says string }{
+	{"etcd", "etcd holds the data"},
+	{"apiserver", "The API server answers"},
+	{"controllers", "Controllers and scheduler run"},
+	{"bootstrap", "Roles and default objects are in place"},
+	{"nodes", "The nodes are Ready"},
+}

@@ -1,0 +1,143 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/apilab/apilab/cluster/observe"
+)
+
+// managed is what a Manager knows of one cluster.
+type managed struct {
+	id     string
+	log    *slog.Logger
+	status observe.Value[Status]
+
+	mu        sync.Mutex
+	operation *operation // the newest
+	cluster   Cluster    // that it has; nil while there is none running
+	unwatch   func()     // ends the following of the cluster's health
+}
+
+func newManaged(id string, log *slog.Logger) *managed {
+	c := &managed{id: id, log: log.With("cluster", id)}
+	c.status.Set(Status{ID: id, State: Absent, Since: time.Now()})
+	return c
+}
+
+// to enters a state. The phases of a start are kept in the states that it leads to.
+func (c *managed) to(state State, reason string, phases []Phase) {
+	c.status.Update(func(s Status) Status {
+		if !s.State.may(state) {
+			c.log.Error("a transition that the state machine does not know", "from", s.State, "to", state)
+		}
+		if s.State != state {
+			s.Since = time.Now()
+			c.log.Info("cluster "+string(state), "from", s.State, "reason", reason)
+		}
+		s.State, s.Reason, s.Phases = state, reason, phases
+		return s
+	})
+}
+
+// progress adds a phase of the start under way to the status.
+func (c *managed) progress(p Phase) {
+	c.status.Update(func(s Status) Status {
+		phases := append([]Phase(nil), s.Phases...)
+		if n := len(phases); n > 0 && phases[n-1].Name == p.Name {
+			phases[n-1] = p
+		} else {
+			phases = append(phases, p)
+		}
+		s.Phases = phases
+		return s
+	})
+}
+
+// adopt takes a cluster that is ready, and follows its health from then on.
+func (c *managed) adopt(up Cluster) {
+	c.mu.Lock()
+	c.cluster = up
+	c.mu.Unlock()
+	c.status.Update(func(s Status) Status {
+		s.State, s.Since, s.Reason, s.Capabilities = Ready, time.Now(), "", up.Capabilities()
+		return s
+	})
+	c.log.Info("cluster " + string(Ready))
+	unwatch := up.Health(func(h Health) { c.observe(up, h) })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unwatch = unwatch
+}
+
+// observe turns the health of a cluster into the state of ours.
+func (c *managed) observe(up Cluster, h Health) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cluster != up {
+		return // it was released
+	}
+	phases := h.Phases
+	switch {
+	case h.Ready:
+		c.to(Ready, "", c.status.Get().Phases)
+	case h.Fatal:
+		c.cluster = nil
+		c.to(Failed, h.Reason, phases)
+	default:
+		c.to(Healing, h.Reason, phases)
+	}
+}
+
+// ready returns the cluster if it is ready, waiting for the end of a healing; nil if there is none.
+func (c *managed) ready(ctx context.Context) Cluster {
+	settled := make(chan struct{})
+	var once sync.Once
+	unfollow := c.status.Follow(func(s Status) {
+		if s.State != Healing {
+			once.Do(func() { close(settled) })
+		}
+	})
+	defer unfollow()
+	select {
+	case <-settled:
+	case <-ctx.Done():
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cluster
+}
+
+// release gives the cluster up, so that its health is not ours any more, and returns it.
+func (c *managed) release() Cluster {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	up := c.cluster
+	c.cluster = nil
+	if c.unwatch != nil {
+		c.unwatch()
+		c.unwatch = nil
+	}
+	return up
+}
+
+// fail ends an operation with an error. If it failed because it was cancelled, that is no failure: the cluster is then
+// in the state undone.
+func (c *managed) fail(ctx context.Context, err error, undone State) error {
+	if ctx.Err() != nil {
+		return c.giveUp(ctx, undone)
+	}
+	c.to(Failed, err.Error(), c.status.Get().Phases)
+	return err
+}
+
+func (c *managed) giveUp(ctx context.Context, undone State) error {
+	c.to(undone, "", nil)
+	return errors.Join(ErrCancelled, context.Cause(ctx))
+}
+
+// ErrCancelled is returned to those who waited for an operation that another one replaced.
+var ErrCancelled = errors.New("the operation was given up for another one")

@@ -1,0 +1,77 @@
+package cluster
+
+import "context"
+
+// A kind of operation on a cluster.
+type kind string
+
+const (
+	start  kind = "start"
+	reset  kind = "reset"
+	remove kind = "delete"
+	stop   kind = "stop"
+)
+
+// An operation is under way on a cluster, or has ended.
+type operation struct {
+	kind   kind
+	cancel context.CancelFunc
+	done   chan struct{}
+	result Cluster // valid once done is closed, as err
+	err    error
+}
+
+// do begins an operation, or joins one that comes to the same. One that is different replaces what is under way: a
+// start is given up for a reset.
+func (m *Manager) do(c *managed, k kind, run func(context.Context, *managed) (Cluster, error)) *operation {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.operation
+	if before != nil && !before.ended() {
+		if before.kind == k || k == start && before.kind == reset {
+			return before
+		}
+		before.cancel()
+	}
+	op := &operation{kind: k, done: make(chan struct{})}
+	ctx, cancel := context.WithCancel(m.life)
+	op.cancel = cancel
+	c.operation = op
+
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		cancel()
+		op.err = ErrClosed
+		close(op.done)
+		return op
+	}
+	m.running.Go(func() {
+		defer cancel()
+		defer close(op.done)
+		if before != nil {
+			<-before.done
+		}
+		op.result, op.err = run(ctx, c)
+	})
+	return op
+}
+
+func (o *operation) ended() bool {
+	select {
+	case <-o.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// wait returns the operation's outcome, or leaves it to itself when ctx ends.
+func wait(ctx context.Context, o *operation) (Cluster, error) {
+	select {
+	case <-o.done:
+		return o.result, o.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}

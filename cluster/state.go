@@ -1,0 +1,19 @@
+package cluster
+
+import "slices"
+
+// transitions is the state machine of a learner's cluster: the states that may follow each state.
+var transitions = map[State][]State{
+	Absent:   {Queued, Deleting},
+	Queued:   {Creating, Starting, Failed, Stopped, Absent, Deleting},
+	Creating: {Ready, Failed, Absent, Deleting},
+	Starting: {Ready, Failed, Stopped, Deleting},
+	Ready:    {Healing, Failed, Deleting, Stopped},
+	Healing:  {Ready, Failed, Deleting, Stopped},
+	Deleting: {Absent, Failed, Queued},
+	Stopped:  {Queued, Deleting},
+	Failed:   {Queued, Deleting, Stopped, Absent},
+}
+
+// may tells whether next may follow s. A state may follow itself with another reason or phase.
+func (s State) may(next State) bool { return s == next || slices.Contains(transitions[s], next) }
