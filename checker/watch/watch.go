@@ -122,11 +122,12 @@ func (f *follower) follow(ctx context.Context) error {
 	return err
 }
 
-func (f *follower) client() dynamic.ResourceInterface {
-	if f.scope.Namespace == "" {
-		return f.Dynamic.Resource(f.resource.GVR)
+// On returns the way to the objects of a resource in a namespace; in all if that is empty or the resource has none.
+func (c *Client) On(resource Resource, namespace string) dynamic.ResourceInterface {
+	if namespace == "" || !resource.Namespaced {
+		return c.Dynamic.Resource(resource.GVR)
 	}
-	return f.Dynamic.Resource(f.resource.GVR).Namespace(f.scope.Namespace)
+	return c.Dynamic.Resource(resource.GVR).Namespace(namespace)
 }
 
 // list delivers all objects as of now (a consistent read, so that nothing goes back in time) and returns the version.
@@ -134,7 +135,7 @@ func (f *follower) list(ctx context.Context) (string, error) {
 	var objects []*unstructured.Unstructured
 	options := metav1.ListOptions{Limit: pageSize}
 	for {
-		page, err := f.client().List(ctx, options)
+		page, err := f.On(f.resource, f.scope.Namespace).List(ctx, options)
 		if err != nil {
 			return "", fmt.Errorf("list %s: %w", f.scope, err)
 		}
@@ -157,7 +158,7 @@ func (f *follower) list(ctx context.Context) (string, error) {
 // nil when it can be resumed from there at once.
 func (f *follower) watch(ctx context.Context, version string) (string, error) {
 	began := time.Now()
-	stream, err := f.client().Watch(ctx, metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true})
+	stream, err := f.On(f.resource, f.scope.Namespace).Watch(ctx, metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true})
 	if err != nil {
 		return version, fmt.Errorf("watch %s: %w", f.scope, err)
 	}

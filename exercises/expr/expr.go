@@ -31,7 +31,8 @@ type Expression struct {
 	source string
 	env    *cel.Env
 	ast    *cel.Ast
-	uses   map[string]bool
+	uses   map[string]bool // variables
+	fields map[string]bool // selected fields
 
 	mu       sync.Mutex
 	programs map[int64]cel.Program // by expression ID, made on first use
@@ -73,10 +74,13 @@ func Compile(source string, kind Kind, with ...string) (*Expression, error) {
 	if t := ast.OutputType(); !t.IsExactType(cel.BoolType) && !t.IsExactType(cel.DynType) {
 		return nil, &CompileError{source, []Issue{{1, 1, fmt.Sprintf("it is of type %s; must be bool", cel.FormatCELType(t))}}}
 	}
-	x := &Expression{source: source, env: env, ast: ast, uses: map[string]bool{}, programs: map[int64]cel.Program{}}
+	x := &Expression{source: source, env: env, ast: ast, uses: map[string]bool{}, fields: map[string]bool{}, programs: map[int64]cel.Program{}}
 	celast.PreOrderVisit(ast.NativeRep().Expr(), celast.NewExprVisitor(func(e celast.Expr) {
-		if e.Kind() == celast.IdentKind {
+		switch e.Kind() {
+		case celast.IdentKind:
 			x.uses[e.AsIdent()] = true
+		case celast.SelectKind:
+			x.fields[e.AsSelect().FieldName()] = true
 		}
 	}))
 	if _, err := x.program(x.Root()); err != nil {
@@ -103,6 +107,9 @@ func (x *Expression) Source() string { return x.source }
 
 // Uses reports whether the expression names the variable.
 func (x *Expression) Uses(variable string) bool { return x.uses[variable] }
+
+// Selects reports whether the expression selects a field of that name of anything.
+func (x *Expression) Selects(field string) bool { return x.fields[field] }
 
 // Root returns the whole expression's syntax tree.
 func (x *Expression) Root() celast.Expr { return x.ast.NativeRep().Expr() }

@@ -1,0 +1,161 @@
+package checker
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/apilab/apilab/checker/explain"
+	"github.com/apilab/apilab/checker/watch"
+	"github.com/apilab/apilab/exercises/expr"
+)
+
+// Bounds of probing.
+const (
+	maxProbe       = 3 * time.Minute        // of one run
+	firstReprobe   = 250 * time.Millisecond // pause after a run that was followed by another change; doubled each time
+	longestReprobe = 10 * time.Second
+)
+
+// probeJudge takes the probe's steps once the objects that it comes after exist, and again when they changed. A probe
+// writes, and controllers answer: runs that chase each other are spaced out.
+type probeJudge struct {
+	check   *check
+	session *Session
+	opened  *opened
+	listing listing
+
+	running chan struct{} // closed at the end of the run under way; nil when there is none
+	stop    context.CancelFunc
+	outcome *probeOutcome
+	seen    string // what the outcome is of, see fingerprint
+	ended   time.Time
+	pause   time.Duration
+	timer   *time.Timer // of a run that is put off
+}
+
+func newProbeJudge(s *Session, o *opened, c *check) *probeJudge {
+	j := &probeJudge{check: c, session: s, opened: o}
+	for i, ref := range c.spec.Probe.After {
+		j.listing.add(fmt.Sprint(i), ref)
+	}
+	return j
+}
+
+func (j *probeJudge) scopes() []watch.Scope             { return j.listing.scopes() }
+func (j *probeJudge) begin()                            {}
+func (j *probeJudge) changed(st *store, ch change) bool { return j.listing.concerns(st, ch) }
+
+// answer is the learner asking for another run.
+func (j *probeJudge) answer(string) error {
+	j.outcome, j.pause = nil, 0
+	return nil
+}
+
+func (j *probeJudge) end() {
+	if j.stop != nil {
+		j.stop()
+	}
+	if j.timer != nil {
+		j.timer.Stop()
+	}
+}
+
+func (j *probeJudge) verdict() verdict {
+	seen, missing := j.fingerprint()
+	if missing != "" {
+		return failing("%s", missing)
+	}
+	if j.running == nil && (j.outcome == nil || seen != j.seen) {
+		j.start(seen)
+	}
+	if j.outcome == nil {
+		return failing("being tried now")
+	}
+	if j.outcome.err != nil {
+		return verdict{state: Broken, why: j.outcome.err.Error()}
+	}
+	vars := expr.Vars{"result": j.outcome.results}
+	if j.outcome.missed != "" {
+		if hint, ok := hintFor(j.check.spec, vars); ok {
+			return verdict{state: Failing, why: hint, hinted: true}
+		}
+		return failing("%s", j.outcome.missed)
+	}
+	text := fmt.Sprintf("all %d steps went as they should", len(j.outcome.results))
+	if j.check.spec.Expression() == nil {
+		return passing(text)
+	}
+	return j.check.decide(vars, explain.Subject{}, func() *Evidence { return &Evidence{Text: text} })
+}
+
+// fingerprint tells states of the objects that the probe comes after apart, and which of them are missing.
+func (j *probeJudge) fingerprint() (seen, missing string) {
+	vars := expr.Vars{}
+	j.listing.fill(vars, j.check.stores)
+	var b strings.Builder
+	for i, name := range j.listing.names {
+		objects := vars[name].([]any)
+		if len(objects) == 0 {
+			ref := j.listing.refs[i]
+			if ref.Name != "" {
+				return "", "there is no " + thing(j.check.stores[i], ref.Name, ref.Namespace) + " yet"
+			}
+			n := noun(j.check.stores[i], ref.Selector)
+			return "", "there are no " + n.Many + spaced(n.Where) + " yet"
+		}
+		for _, object := range objects {
+			metadata, _ := object.(map[string]any)["metadata"].(map[string]any)
+			fmt.Fprintf(&b, "%v@%v ", metadata["uid"], metadata["resourceVersion"])
+		}
+	}
+	return b.String(), ""
+}
+
+// start begins a run now, or soon when the last one has only just ended.
+func (j *probeJudge) start(seen string) {
+	if wait := time.Until(j.ended.Add(j.pause)); !j.ended.IsZero() && wait > 0 {
+		if j.timer == nil {
+			j.timer = time.AfterFunc(wait, func() {
+				j.session.queue.push(func() {
+					j.timer = nil
+					j.reevaluate()
+				})
+			})
+		}
+		return
+	}
+	if time.Since(j.ended) > longestReprobe {
+		j.pause = 0
+	}
+	j.pause = min(max(firstReprobe, 2*j.pause), longestReprobe)
+	running := make(chan struct{})
+	ctx, cancel := context.WithTimeout(j.session.ctx, maxProbe)
+	j.running, j.stop, j.seen = running, cancel, seen
+	stores := j.check.stores
+	j.session.task(func(context.Context) {
+		defer cancel()
+		outcome := runProbe(ctx, j.session.client, j.check.spec.Probe)
+		// What the probe itself changed has to be seen before it is compared with what comes.
+		_ = j.session.settle(ctx, nil, stores)
+		done := j.session.queue.push(func() {
+			j.running, j.stop, j.outcome, j.ended = nil, nil, outcome, time.Now()
+			if outcome.missed == "" && outcome.err == nil {
+				j.seen, _ = j.fingerprint()
+			}
+			j.reevaluate()
+			close(running)
+		})
+		if !done {
+			close(running)
+		}
+	})
+}
+
+// reevaluate judges the check again if the judge still is the check's.
+func (j *probeJudge) reevaluate() {
+	if j.check.judge == judge(j) {
+		j.session.evaluate(j.opened, j.check)
+	}
+}
