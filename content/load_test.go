@@ -3,6 +3,8 @@ package content
 import (
 	"html/template"
 	"io"
+	"path"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -233,5 +235,22 @@ func TestRenderInline(t *testing.T) {
 		if got := string(RenderInline(src)); got != want {
 			t.Errorf("RenderInline(%q) = %q, want %q", src, got, want)
 		}
+	}
+}
+
+// The names of the exercises' files are enough here: what is in them is checked where they are loaded.
+func TestEmbeddedCurriculumShowsEveryExercise(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../exercises/*/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no exercises: %v", err)
+	}
+	var ids []string
+	for _, f := range files {
+		ids = append(ids, path.Base(path.Dir(f))+"/"+strings.TrimSuffix(path.Base(f), ".yaml"))
+	}
+	c, _ := Load(Embedded())
+	for _, p := range c.Lint(ids) {
+		t.Error(p)
 	}
 }
