@@ -10,7 +10,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     target: ['chrome123', 'firefox128', 'safari17.5'],
     modulePreload: { polyfill: false },
-    rollupOptions: {
+    rolldownOptions: {
       input: {
         home: 'src/home.ts',
         lesson: 'src/lesson.ts',

@@ -15,6 +15,7 @@ function copyBySelection(text: string): boolean {
   field.className = 'visually-hidden'
   document.body.append(field)
   field.select()
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- what else works without a secure origin
   const done = document.execCommand('copy')
   field.remove()
   focused?.focus()

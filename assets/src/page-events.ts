@@ -1,8 +1,8 @@
 // What elements of one page ask of each other, without knowing each other.
 
 export interface PageEvents {
-  /** Type a command into a terminal and run it. */
-  run: { text: string; done(where: string): void }
+  /** Type a command into a terminal and run it: into the one at a place, from 1, or into the one in front. */
+  run: { text: string; place?: number; done: (where: string) => void }
   /** Bring the workbench forward; focus says whether the terminal takes the keyboard. */
   workbench: { focus: boolean }
   search: undefined

@@ -9,12 +9,12 @@ function cookie(name: string, value: string): void {
 }
 
 export function scheme(): Scheme {
-  return (document.documentElement.dataset['scheme'] as Scheme | undefined) ?? 'system'
+  return (document.documentElement.dataset.scheme as Scheme | undefined) ?? 'system'
 }
 
 export function setScheme(value: Scheme): void {
-  if (value === 'system') delete document.documentElement.dataset['scheme']
-  else document.documentElement.dataset['scheme'] = value
+  if (value === 'system') delete document.documentElement.dataset.scheme
+  else document.documentElement.dataset.scheme = value
   cookie('apilab-scheme', value === 'system' ? '' : value)
   dispatchEvent(new Event('apilab:scheme'))
 }

@@ -25,9 +25,9 @@ export function entries(home: Document): Entry[] {
       {
         kind: exercise ? 'exercise' : 'lesson',
         url: link.getAttribute('href') ?? '/',
-        title: link.textContent?.trim() ?? '',
+        title: link.textContent.trim(),
         place: place?.trim() ?? '',
-        words: lesson?.querySelector('.lesson-summary')?.textContent?.trim() ?? '',
+        words: lesson?.querySelector('.lesson-summary')?.textContent.trim() ?? '',
         done: exercise ? item.querySelector(':scope > span') !== null : item.classList.contains('passed'),
       } satisfies Entry,
     ]

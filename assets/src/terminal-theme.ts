@@ -25,8 +25,8 @@ export function terminalTheme(): ITheme {
     theme[colour] = token(`term-${colour}`)
     theme[`bright${colour[0]?.toUpperCase()}${colour.slice(1)}`] = token(`term-${colour}`)
   }
-  theme['brightBlack'] = token('ink-faint')
-  theme['brightWhite'] = token('term-bright')
+  theme.brightBlack = token('ink-faint')
+  theme.brightWhite = token('term-bright')
   probe.remove()
   return theme
 }

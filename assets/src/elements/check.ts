@@ -32,10 +32,10 @@ export class ApilabCheck extends LightElement {
     this.form?.removeEventListener('change', this.submit)
   }
 
-  override willUpdate(): void {
-    const before = this.state
+  override willUpdate(changed: Map<string, unknown>): void {
     this.state = this.status?.state ?? this.state
-    if (this.hasUpdated && before !== 'passing' && this.state === 'passing') this.tick()
+    const before = changed.get('status') as CheckStatus | undefined
+    if (before && before.state !== 'passing' && this.state === 'passing') this.tick()
   }
 
   override updated(): void {
@@ -58,7 +58,7 @@ export class ApilabCheck extends LightElement {
   /** The one motion of a card: a check that turned. */
   private tick(): void {
     this.classList.remove('turned')
-    void this.offsetWidth // starts the animation anew
+    this.getBoundingClientRect() // lays out, so that the animation starts anew
     this.classList.add('turned')
   }
 

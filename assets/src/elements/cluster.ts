@@ -24,6 +24,16 @@ const words: Record<ClusterState, string> = {
   failed: 'failed',
 }
 
+const titles: Partial<Record<ClusterState, string>> = {
+  absent: 'You have no cluster yet',
+  queued: 'Your cluster waits for its turn',
+  ready: 'Your cluster is ready',
+  healing: 'Your cluster is being restarted with its data',
+  deleting: 'Your cluster is being deleted',
+  stopped: 'Your cluster is stopped, with its data kept',
+  failed: 'Your cluster did not start',
+}
+
 /** The cluster in the top bar: its state at a glance, and a menu with what can be done. */
 @customElement('apilab-cluster')
 export class ApilabCluster extends LightElement {
@@ -78,7 +88,7 @@ export class ApilabCluster extends LightElement {
   private menu(status: ClusterStatus | undefined): TemplateResult {
     const state = status?.state ?? 'absent'
     return html`<div class="cluster-menu" id="cluster-menu" role="group" aria-label="Cluster">
-      <h2>Your cluster is ${words[state]}</h2>
+      <h2>${titles[state] ?? 'Your cluster is starting'}</h2>
       ${status?.capabilities.version ? html`<p class="menu-line">Kubernetes ${status.capabilities.version} · ${status.capabilities.backend}${status.capabilities.realPods ? '' : ' · pods are simulated'}</p>` : nothing}
       ${status?.reason ? html`<pre class="reason" tabindex="0">${status.reason}</pre>` : nothing}
       ${status && onItsWay(status) ? phaseList(status, Date.now()) : nothing}

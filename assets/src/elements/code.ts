@@ -18,7 +18,7 @@ export class CodeBlock extends LightElement {
 
   /** What the copy button takes. */
   protected text(): string {
-    return this.querySelector('pre code')?.textContent?.replace(/\n$/, '') ?? ''
+    return this.querySelector('pre code')?.textContent.replace(/\n$/, '') ?? ''
   }
 
   override render() {
@@ -26,7 +26,7 @@ export class CodeBlock extends LightElement {
   }
 
   protected copyButton() {
-    return html`<button type="button" class="copy" @click=${this.copy}>${icon(this.copied ? 'check' : 'copy')}${this.copied ? 'Copied' : 'Copy'}</button>`
+    return html`<button type="button" class="copy" @click=${this.copy}>${icon(this.copied ? 'check' : 'copy')}<span class="copy-word">${this.copied ? 'Copied' : 'Copy'}</span></button>`
   }
 
   private copy = async (): Promise<void> => {

@@ -13,7 +13,7 @@ const shortcuts: [string, string[]][] = [
   ['Copy, paste in the terminal', ['Mod+Shift+C', 'Mod+Shift+V']],
   ['Save the file in the editor', ['Mod+S']],
   ['Leave the editor’s text', ['Escape']],
-  ['Move the divider, when it has the focus', ['←', '→']],
+  ['Move the divider that has the focus', ['←', '→']],
   ['This help', ['?']],
 ]
 
@@ -40,7 +40,7 @@ export class ApilabHelp extends LightElement {
           <div class="dialog-head"><h2 id="help-title">Keyboard</h2><form method="dialog"><button class="icon-button" aria-label="Close">${icon('close')}</button></form></div>
           <dl class="shortcuts">
             ${shortcuts.map(
-              ([what, keys]) => html`<dt>${what}</dt><dd>${keys.map((key, i) => html`${i ? ' or ' : ''}${keyName(key).map((part) => html`<kbd>${part}</kbd>`)}`)}</dd>`,
+              ([what, keys]) => html`<dt>${what}</dt><dd>${keys.map((key, i) => html`${i ? ' or ' : ''}${keyName(key).map((part, j) => html`${j ? ' ' : ''}<kbd>${part}</kbd>`)}`)}</dd>`,
             )}
           </dl>
           <p class="check-row"><label><input type="checkbox" .checked=${singleKeys.on} @change=${(e: Event) => (singleKeys.on = (e.target as HTMLInputElement).checked)}> Single-key shortcuts (<kbd>/</kbd> and <kbd>?</kbd>) are on</label></p>

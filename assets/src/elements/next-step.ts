@@ -1,7 +1,7 @@
 export interface NextStep {
   href: string
   label: string
-  follow(event: Event): void
+  follow: (event: Event) => void
 }
 
 /** Where to go from a finished exercise: the next card that is not done, else the next lesson. */

@@ -5,6 +5,6 @@ import { CodeBlock } from './code'
 @customElement('apilab-transcript')
 export class ApilabTranscript extends CodeBlock {
   protected override text(): string {
-    return [...this.querySelectorAll('.command code')].map((command) => command.textContent?.replace(/\n$/, '') ?? '').join('\n')
+    return [...this.querySelectorAll('.command code')].map((command) => command.textContent.replace(/\n$/, '')).join('\n')
   }
 }

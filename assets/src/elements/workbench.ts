@@ -4,7 +4,7 @@ import { repeat } from 'lit/directives/repeat.js'
 import { announce } from '../announce'
 import { copy } from '../clipboard'
 import { icon } from '../icons'
-import { hear } from '../page-events'
+import { hear, type PageEvents } from '../page-events'
 import { session } from '../page-session'
 import { screenReaderMode } from '../preferences'
 import type { EditorRequest, TerminalInfo } from '../protocol/messages'
@@ -16,13 +16,15 @@ import type { ApilabTerminal } from './terminal'
 import './files'
 import './page-editor'
 
-/** A terminal by its number, the files, or a program's editor by its token. */
-type Pane = number | 'files' | string
+/** A terminal by its number, a program's editor by its token, or the files. */
+type Pane = number | string
+
+const files = 'files'
 
 /** The workbench beside the text: terminals as tabs, the files, and the editor that a program asks for. */
 @customElement('apilab-workbench')
 export class ApilabWorkbench extends LightElement {
-  @state() private shown: Pane = 0
+  @state() private shown?: Pane
   @state() private opened = false
   @state() private problem = ''
   @state() private loaded = false
@@ -40,7 +42,7 @@ export class ApilabWorkbench extends LightElement {
   override connectedCallback(): void {
     super.connectedCallback()
     this.stops = [
-      hear('run', (detail) => void this.run(detail.text, detail.done)),
+      hear('run', (detail) => void this.run(detail)),
       hear('workbench', ({ focus }) => this.reveal(focus)),
       session.on('hello', () => this.begin()),
     ]
@@ -62,17 +64,17 @@ export class ApilabWorkbench extends LightElement {
       this.opened = true
       announce(`${edit.name} is open in the editor`)
     }
-    if (!this.exists(this.shown)) this.shown = session.terminals[0]?.id ?? 'files'
+    if (!this.exists(this.shown)) this.shown = session.terminals[0]?.id
     this.classList.toggle('open', this.opened)
   }
 
   override render() {
-    return html`<button type="button" class="bench-handle" aria-expanded=${this.opened} @click=${this.slide}>${icon('terminal')}Terminal${session.terminals.some((t) => t.busy) ? html`<span class="running" title="A command is running"></span>` : nothing}<span class="chevron">${icon('chevron')}</span></button>
+    return html`<button type="button" class="bench-handle" aria-expanded=${this.opened} @click=${this.slide}>${icon('terminal')}Terminal${session.terminals.some((t) => t.busy) ? html`<span class="busy" title="A command is running"></span>` : nothing}<span class="chevron">${icon('chevron')}</span></button>
       <div class="bench-tabs">
         <div class="tabs" role="tablist" aria-label="Workbench" @keydown=${this.walk}>
           ${repeat(session.terminals, (t) => t.id, (t) => this.terminalTab(t))}
           ${repeat(session.editors, (e) => e.token, (e) => this.tab(e.token, html`<span class="attention">edit</span> ${e.name}`))}
-          ${this.tab('files', html`Files`)}
+          ${this.tab(files, html`Files`)}
         </div>
         <button type="button" class="icon-button" title="New terminal" aria-label="New terminal" ?disabled=${session.connected !== 'open'} @click=${() => this.open(true)}>${icon('plus')}</button>
         ${typeof this.shown === 'number' && session.terminals.length ? this.tools() : nothing}
@@ -80,17 +82,17 @@ export class ApilabWorkbench extends LightElement {
       <div class="bench-panes">
         ${this.loaded ? repeat(session.terminals, (t) => t.id, (t) => this.terminalPane(t)) : nothing}
         ${repeat(session.editors, (e) => e.token, (e) => this.editorPane(e))}
-        <div class="pane" role="tabpanel" id="pane-files" aria-labelledby="tab-files" ?hidden=${this.shown !== 'files' || session.terminals.length === 0}><apilab-files ?active=${this.shown === 'files'}></apilab-files></div>
-        ${session.terminals.length === 0 && session.editors.length === 0 ? html`<div class="pane">${this.empty()}</div>` : nothing}
+        <div class="pane" role="tabpanel" id="pane-files" aria-labelledby="tab-files" ?hidden=${this.shown !== files}><apilab-files ?active=${this.shown === files}></apilab-files></div>
+        ${this.shown === undefined ? html`<div class="pane">${this.empty()}</div>` : nothing}
         ${this.strip()}
       </div>`
   }
 
   private terminalTab(info: TerminalInfo): TemplateResult {
-    const title = info.title || `terminal ${info.id}`
+    const title = nameOf(info)
     return this.tab(
       info.id,
-      html`${info.busy ? html`<span class="running" title="A command is running"></span>` : nothing}${title}${info.exited ? ' (ended)' : ''}`,
+      html`${info.busy ? html`<span class="busy" title="A command is running"></span>` : nothing}${title}${info.exited ? ' (ended)' : ''}`,
       session.terminals.length > 1 || info.exited
         ? html`<button type="button" class="icon-button" tabindex=${this.shown === info.id ? 0 : -1} title="Close ${title}" aria-label="Close ${title}" @click=${() => this.close(info)}>${icon('close')}</button>`
         : nothing,
@@ -148,8 +150,8 @@ export class ApilabWorkbench extends LightElement {
     return html`<div class="bench-strip"><h2>${title}</h2>${phaseList(status, Date.now())}</div>`
   }
 
-  private exists(pane: Pane): boolean {
-    return pane === 'files' || session.terminals.some((t) => t.id === pane) || session.editors.some((e) => e.token === pane)
+  private exists(pane: Pane | undefined): boolean {
+    return pane === files || session.terminals.some((t) => t.id === pane) || session.editors.some((e) => e.token === pane)
   }
 
   /** xterm.js comes after the text has been drawn. */
@@ -161,7 +163,6 @@ export class ApilabWorkbench extends LightElement {
 
   private begin(): void {
     if (session.terminals.length === 0) void this.open(false)
-    else if (this.shown === 'files' && !this.hasUpdated) this.shown = session.terminals[0]?.id ?? 'files'
     const state = session.cluster?.state
     if (state === 'absent' || state === 'stopped') void this.startCluster()
   }
@@ -222,18 +223,29 @@ export class ApilabWorkbench extends LightElement {
     }
   }
 
-  /** Types into the terminal in front, or into one that is not busy. */
-  private async run(text: string, done: (where: string) => void): Promise<void> {
-    const free = (t: TerminalInfo | undefined) => (t && !t.busy && !t.exited ? t : undefined)
-    const target = free(session.terminals.find((t) => t.id === this.shown)) ?? session.terminals.find((t) => free(t))
+  /** Types into the terminal at the wanted place or in front, or into one that is not busy; opens what is missing. */
+  private async run({ text, place, done }: PageEvents['run']): Promise<void> {
     this.opened = true
-    const element = target ? await this.element(target.id) : await this.open(false)
+    const element = await this.forRun(place)
     if (!element) return
     this.shown = element.terminal
     await this.updateComplete
     element.run(text)
     if (!this.narrow.matches) element.focus()
-    done(session.terminals.find((t) => t.id === element.terminal)?.title || `terminal ${element.terminal}`)
+    const info = session.terminals.find((t) => t.id === element.terminal)
+    done(info ? nameOf(info) : 'the terminal')
+  }
+
+  private async forRun(place: number | undefined): Promise<ApilabTerminal | undefined> {
+    const living = session.terminals.filter((t) => !t.exited)
+    if (place !== undefined) {
+      // One that does not exist yet comes at its place; whoever asks for the third gets the next.
+      const there = living[place - 1]
+      return there ? this.element(there.id) : this.open(false)
+    }
+    const free = living.filter((t) => !t.busy)
+    const target = free.find((t) => t.id === this.shown) ?? free[0]
+    return target ? this.element(target.id) : this.open(false)
   }
 
   private show(pane: Pane): void {
@@ -280,8 +292,8 @@ export class ApilabWorkbench extends LightElement {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
     if (!step) return
     event.preventDefault()
-    const panes: Pane[] = [...session.terminals.map((t) => t.id), ...session.editors.map((e) => e.token), 'files']
-    const to = panes[(panes.indexOf(this.shown) + step + panes.length) % panes.length]
+    const panes: Pane[] = [...session.terminals.map((t) => t.id), ...session.editors.map((e) => e.token), files]
+    const to = panes[(panes.findIndex((pane) => pane === this.shown) + step + panes.length) % panes.length]
     if (to === undefined) return
     this.shown = to
     void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLElement>(`#tab-${CSS.escape(String(to))}`)?.focus())
@@ -296,4 +308,8 @@ export class ApilabWorkbench extends LightElement {
     else if (this.front) this.reveal(true)
     else this.renderRoot.querySelector<HTMLElement>('[role=tab][aria-selected=true]')?.focus()
   }
+}
+
+function nameOf(info: TerminalInfo): string {
+  return info.title === '' ? `terminal ${info.id}` : info.title
 }

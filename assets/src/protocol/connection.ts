@@ -86,7 +86,7 @@ export class Connection {
 
   request<T extends keyof Requests>(type: T, fields: Requests[T]['fields']): Promise<Requests[T]['value']> {
     const socket = this.socket
-    if (!socket || socket.readyState !== WebSocket.OPEN) return Promise.reject(new Disconnected())
+    if (socket?.readyState !== WebSocket.OPEN) return Promise.reject(new Disconnected())
     const id = ++this.lastID
     socket.send(JSON.stringify({ ...fields, type, id }))
     return new Promise((resolve, reject) => this.pending.set(id, { resolve, reject }))
