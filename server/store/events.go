@@ -12,7 +12,7 @@ type EventKind string
 
 // The kinds of events.
 const (
-	Opened      EventKind = "opened"       // an exercise, for the first time or after a reset
+	Opened      EventKind = "opened"       // an exercise, for the first time
 	CheckPassed EventKind = "check-passed" // a check that stays passed
 	Answered    EventKind = "answered"     // a check, by typing or picking
 	HintTold    EventKind = "hint-told"    // of a check
@@ -78,7 +78,7 @@ func difference(before, after Exercise) []Event {
 			happened(CheckPassed, c.ID)
 		}
 	}
-	if before.SolutionAt.IsZero() && !after.SolutionAt.IsZero() {
+	if !before.Solution && after.Solution {
 		happened(Revealed, "")
 	}
 	if before.PassedAt.IsZero() && !after.PassedAt.IsZero() {

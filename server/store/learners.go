@@ -14,14 +14,21 @@ type Learner struct {
 	CreatedAt time.Time
 }
 
-// EnsureLearner makes the learner if there is none with this ID.
-func (s *Store) EnsureLearner(ctx context.Context, id, name string) error {
+// EnsureLearner returns the learner with this ID, who is made with this name if there is none.
+func (s *Store) EnsureLearner(ctx context.Context, id, name string) (Learner, error) {
 	_, err := s.db.ExecContext(ctx,
 		`INSERT INTO learners (id, name, created_at) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING`, id, name, millis(s.now()))
 	if err != nil {
-		return fmt.Errorf("make learner %s: %w", id, err)
+		return Learner{}, fmt.Errorf("make learner %s: %w", id, err)
 	}
-	return nil
+	learner := Learner{ID: id}
+	var created sql.NullInt64
+	err = s.db.QueryRowContext(ctx, `SELECT name, created_at FROM learners WHERE id = ?`, id).Scan(&learner.Name, &created)
+	if err != nil {
+		return Learner{}, fmt.Errorf("read learner %s: %w", id, err)
+	}
+	learner.CreatedAt = fromMillis(created)
+	return learner, nil
 }
 
 // VisitLesson remembers that the learner opened a lesson's page.

@@ -10,11 +10,12 @@ import (
 
 // An Exercise is a learner's progress in one exercise. Times are zero for what has not happened.
 type Exercise struct {
-	ID         string
-	OpenedAt   time.Time
-	PassedAt   time.Time // all of its checks passed, for the first time since the last reset
-	SolutionAt time.Time // the solution was revealed
-	Checks     []Check   // those with something to remember, by ID
+	ID       string
+	OpenedAt time.Time // set by the store, at the first save
+	PassedAt time.Time // all of its checks passed, for the first time since the last reset
+	Solution bool      // the solution was revealed
+	Cluster  string    // in which it was set up last, as its writer names clusters
+	Checks   []Check   // those with something to remember, by ID
 }
 
 // A Check is a learner's progress in one check.
@@ -42,11 +43,11 @@ func (s *Store) Exercise(ctx context.Context, learner, id string) (Exercise, err
 // Progress returns the learner's progress in all exercises that they opened, by ID, without the checks.
 func (s *Store) Progress(ctx context.Context, learner string) (map[string]Exercise, error) {
 	rows, err := s.db.QueryContext(ctx,
-		`SELECT exercise_id, opened_at, passed_at, solution_at FROM exercises WHERE learner_id = ?`, learner)
+		`SELECT exercise_id, opened_at, passed_at, solution_at, cluster FROM exercises WHERE learner_id = ?`, learner)
 	if err != nil {
 		return nil, fmt.Errorf("read progress: %w", err)
 	}
-	all, err := collect(rows, func(r *exerciseRow) []any { return []any{&r.id, &r.opened, &r.passed, &r.solution} })
+	all, err := collect(rows, func(r *exerciseRow) []any { return []any{&r.id, &r.opened, &r.passed, &r.solution, &r.cluster} })
 	if err != nil {
 		return nil, fmt.Errorf("read progress: %w", err)
 	}
@@ -57,15 +58,15 @@ func (s *Store) Progress(ctx context.Context, learner string) (map[string]Exerci
 	return progress, nil
 }
 
-// SaveExercise replaces the learner's progress in one exercise and writes an event for everything that is new in it. The
-// times are the given ones; a zero OpenedAt keeps the stored one.
+// SaveExercise replaces the learner's progress in one exercise and writes an event for everything that is new in it.
+// Checks that e does not have stay as they are: they may come back with the next version of the content.
 func (s *Store) SaveExercise(ctx context.Context, learner string, e Exercise) error {
 	err := s.transact(ctx, func(tx *sql.Tx) error {
 		before, err := readExercise(ctx, tx, learner, e.ID)
 		if err != nil {
 			return err
 		}
-		if err := writeExercise(ctx, tx, learner, e, before, s.now()); err != nil {
+		if err := writeExercise(ctx, tx, learner, e, s.now()); err != nil {
 			return err
 		}
 		return writeEvents(ctx, tx, learner, s.now(), difference(before, e))
@@ -76,10 +77,17 @@ func (s *Store) SaveExercise(ctx context.Context, learner string, e Exercise) er
 	return nil
 }
 
-// ResetExercise forgets what the learner did in one exercise. The events of it stay.
+// ResetExercise forgets what passed and was answered in one exercise. That hints and solution were seen stays, as do the
+// events.
 func (s *Store) ResetExercise(ctx context.Context, learner, id string) error {
 	err := s.transact(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM exercises WHERE learner_id = ? AND exercise_id = ?`, learner, id); err != nil {
+		_, err := tx.ExecContext(ctx, `UPDATE exercises SET passed_at = NULL WHERE learner_id = ? AND exercise_id = ?`, learner, id)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE checks SET passed_at = NULL, evidence = '', answer = ''
+			 WHERE learner_id = ? AND exercise_id = ?`, learner, id)
+		if err != nil {
 			return err
 		}
 		return writeEvents(ctx, tx, learner, s.now(), []Event{{Kind: Reset, Exercise: id}})
@@ -91,12 +99,12 @@ func (s *Store) ResetExercise(ctx context.Context, learner, id string) error {
 }
 
 type exerciseRow struct {
-	id                       string
+	id, cluster              string
 	opened, passed, solution sql.NullInt64
 }
 
 func (r exerciseRow) exercise() Exercise {
-	return Exercise{ID: r.id, OpenedAt: fromMillis(r.opened), PassedAt: fromMillis(r.passed), SolutionAt: fromMillis(r.solution)}
+	return Exercise{ID: r.id, OpenedAt: fromMillis(r.opened), PassedAt: fromMillis(r.passed), Solution: r.solution.Valid, Cluster: r.cluster}
 }
 
 type checkRow struct {
@@ -106,8 +114,8 @@ type checkRow struct {
 
 func readExercise(ctx context.Context, tx *sql.Tx, learner, id string) (Exercise, error) {
 	row := exerciseRow{id: id}
-	err := tx.QueryRowContext(ctx, `SELECT opened_at, passed_at, solution_at FROM exercises WHERE learner_id = ? AND exercise_id = ?`,
-		learner, id).Scan(&row.opened, &row.passed, &row.solution)
+	err := tx.QueryRowContext(ctx, `SELECT opened_at, passed_at, solution_at, cluster FROM exercises
+		 WHERE learner_id = ? AND exercise_id = ?`, learner, id).Scan(&row.opened, &row.passed, &row.solution, &row.cluster)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Exercise{ID: id}, nil
 	}
@@ -132,19 +140,16 @@ func readExercise(ctx context.Context, tx *sql.Tx, learner, id string) (Exercise
 	return exercise, nil
 }
 
-func writeExercise(ctx context.Context, tx *sql.Tx, learner string, e, before Exercise, now time.Time) error {
-	opened := e.OpenedAt
-	if opened.IsZero() {
-		opened = before.OpenedAt
-	}
-	if opened.IsZero() {
-		opened = now
+func writeExercise(ctx context.Context, tx *sql.Tx, learner string, e Exercise, now time.Time) error {
+	var solution any
+	if e.Solution {
+		solution = millis(now)
 	}
 	_, err := tx.ExecContext(ctx,
-		`INSERT INTO exercises (learner_id, exercise_id, opened_at, passed_at, solution_at) VALUES (?, ?, ?, ?, ?)
-		 ON CONFLICT (learner_id, exercise_id) DO UPDATE SET
-		   opened_at = excluded.opened_at, passed_at = excluded.passed_at, solution_at = excluded.solution_at`,
-		learner, e.ID, millis(opened), millis(e.PassedAt), millis(e.SolutionAt))
+		`INSERT INTO exercises (learner_id, exercise_id, opened_at, passed_at, solution_at, cluster) VALUES (?, ?, ?, ?, ?, ?)
+		 ON CONFLICT (learner_id, exercise_id) DO UPDATE SET passed_at = excluded.passed_at,
+		   solution_at = coalesce(exercises.solution_at, excluded.solution_at), cluster = excluded.cluster`,
+		learner, e.ID, millis(now), millis(e.PassedAt), solution, e.Cluster)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -41,7 +42,7 @@ func open(t *testing.T) *Store {
 		now = now.Add(time.Second)
 		return now
 	}
-	if err := s.EnsureLearner(t.Context(), "local", "You"); err != nil {
+	if _, err := s.EnsureLearner(t.Context(), "local", "You"); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -266,9 +267,9 @@ func TestProgress(t *testing.T) {
 	steps := []Exercise{
 		{ID: "t/a"},
 		{ID: "t/a", Checks: []Check{{ID: "one", Answer: "12", Hints: 1}}},
-		{ID: "t/a", PassedAt: passed, SolutionAt: passed, Checks: []Check{
+		{ID: "t/a", PassedAt: passed, Solution: true, Cluster: "uid", Checks: []Check{
 			{ID: "one", Answer: "12", Hints: 1, PassedAt: passed, Evidence: `{"text":"right"}`}, {ID: "two", PassedAt: passed}}},
-		{ID: "t/a", PassedAt: passed, SolutionAt: passed, Checks: []Check{{ID: "two", PassedAt: passed}}}, // "one" is gone from the content
+		{ID: "t/a", PassedAt: passed, Solution: true, Cluster: "uid", Checks: []Check{{ID: "two", PassedAt: passed}}}, // "one" is gone from the content
 	}
 	for _, step := range steps {
 		if err := s.SaveExercise(ctx, "local", step); err != nil {
@@ -292,8 +293,9 @@ func TestProgress(t *testing.T) {
 	if err := s.ResetExercise(ctx, "local", "t/a"); err != nil {
 		t.Fatal(err)
 	}
-	if e, _ := s.Exercise(ctx, "local", "t/a"); !e.PassedAt.IsZero() || len(e.Checks) != 0 {
-		t.Errorf("after the reset: %+v", e)
+	after, _ := s.Exercise(ctx, "local", "t/a")
+	if want := []Check{{ID: "one", Hints: 1}, {ID: "two"}}; !after.PassedAt.IsZero() || !after.Solution || !slices.Equal(after.Checks, want) {
+		t.Errorf("after the reset: %+v", after)
 	}
 	events, err := s.Events(ctx, "local", 0, 100)
 	if err != nil {
@@ -351,7 +353,7 @@ func TestTwoStoresOnOneFile(t *testing.T) {
 		defer s.Close()
 		stores = append(stores, s)
 	}
-	if err := stores[0].EnsureLearner(t.Context(), "local", "You"); err != nil {
+	if _, err := stores[0].EnsureLearner(t.Context(), "local", "You"); err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup

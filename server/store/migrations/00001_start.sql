@@ -41,6 +41,7 @@ CREATE TABLE exercises (
     opened_at   BIGINT NOT NULL,
     passed_at   BIGINT,
     solution_at BIGINT,
+    cluster     TEXT   NOT NULL DEFAULT '',
     PRIMARY KEY (learner_id, exercise_id)
 );
 

@@ -1,0 +1,57 @@
+package server
+
+import (
+	"fmt"
+	"html/template"
+
+	"github.com/apilab/apilab/assets"
+	"github.com/apilab/apilab/content"
+	"github.com/apilab/apilab/exercises"
+)
+
+// cards returns what fills a lesson's exercise slots for a learner.
+func (s *Server) cards(library *library, progress progress) func(id string) (template.HTML, error) {
+	return func(id string) (template.HTML, error) {
+		exercise := library.exercise(id)
+		if exercise == nil {
+			// The lesson is worth more than its one broken card; lint names the mistake to the author.
+			return template.HTML(fmt.Sprintf("<p>The exercise <code>%s</code> is not there.</p>", template.HTMLEscapeString(id))), nil
+		}
+		return s.renderer.Exercise(card(library, progress, exercise))
+	}
+}
+
+func card(library *library, progress progress, exercise *exercises.Exercise) assets.ExerciseCard {
+	done := progress.passed(exercise.ID)
+	card := assets.ExerciseCard{ID: exercise.ID, Title: exercise.Title, Task: content.RenderMarkdown(exercise.Task), Done: done}
+	for _, id := range exercise.Needs {
+		before := library.exercise(id)
+		lesson := library.curriculum.LessonOf(id)
+		if before == nil || lesson == nil || progress.passed(id) {
+			continue
+		}
+		card.Needs = append(card.Needs, assets.Link{URL: lessonURL(lesson.ID) + "#" + exerciseAnchor(id), Title: before.Title})
+	}
+	passed := make(map[string]bool)
+	for _, c := range progress.exercises[exercise.ID].Checks {
+		passed[c.ID] = !c.PassedAt.IsZero()
+	}
+	for _, c := range exercise.Checks {
+		card.Checks = append(card.Checks, check(c, done || passed[c.ID]))
+	}
+	return card
+}
+
+func check(c exercises.Check, passed bool) assets.Check {
+	line := assets.Check{ID: c.ID, Says: c.Says, Kind: c.Kind(), Mode: string(c.Mode), Passed: passed}
+	switch {
+	case c.Answer != nil:
+		line.Prompt, line.Placeholder = content.RenderInline(c.Answer.Prompt), c.Answer.Placeholder
+	case c.Choice != nil:
+		line.Prompt = content.RenderInline(c.Choice.Prompt)
+		for _, o := range c.Choice.Options {
+			line.Options = append(line.Options, assets.Option{ID: o.ID, Text: content.RenderInline(o.Text)})
+		}
+	}
+	return line
+}

@@ -1,0 +1,131 @@
+package hub
+
+import (
+	"context"
+	"errors"
+
+	"github.com/apilab/apilab/cluster"
+	"github.com/apilab/apilab/server/protocol"
+)
+
+// Start claims the learner's cluster, if it is not there or on its way. It returns at once; the pages see the phases.
+func (h *Hub) Start() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.starting || h.status.State == cluster.Ready || h.status.State == cluster.Failed {
+		return
+	}
+	h.start(func(ctx context.Context) error {
+		_, err := h.o.Clusters.Claim(ctx, h.id)
+		return err
+	})
+}
+
+// StartCluster is Start on the learner's own wish: it also tries again where starting was given up.
+func (h *Hub) StartCluster() cluster.Status {
+	h.mu.Lock()
+	failed := h.status.State == cluster.Failed && !h.starting
+	if failed {
+		h.start(func(ctx context.Context) error { return h.o.Clusters.Retry(ctx, h.id) })
+	}
+	h.mu.Unlock()
+	if !failed {
+		h.Start()
+	}
+	return h.o.Clusters.Status(h.id)
+}
+
+// ResetCluster deletes the learner's cluster and makes a new one. It returns at once; what was open opens again when the
+// new cluster is ready. A reset under way is not begun anew.
+func (h *Hub) ResetCluster() cluster.Status {
+	h.mu.Lock()
+	if !h.resetting {
+		h.resetting = true
+		started := h.spawn(func() {
+			err := h.o.Clusters.Reset(h.ctx, h.id)
+			h.mu.Lock()
+			h.resetting = false
+			h.mu.Unlock()
+			h.tellFailure("reset the cluster", err)
+		})
+		h.resetting = started
+	}
+	h.mu.Unlock()
+	return h.o.Clusters.Status(h.id)
+}
+
+// Usage returns what the learner's cluster takes from the machine.
+func (h *Hub) Usage(ctx context.Context) (cluster.Usage, error) {
+	c, ok := h.o.Clusters.Get(h.id)
+	if !ok {
+		return cluster.Usage{}, errNoCluster
+	}
+	return c.Usage(ctx)
+}
+
+// start runs one way of starting at a time; mu is held.
+func (h *Hub) start(way func(context.Context) error) {
+	h.starting = h.spawn(func() {
+		err := way(h.ctx)
+		h.mu.Lock()
+		h.starting = false
+		h.mu.Unlock()
+		h.tellFailure("start the cluster", err)
+	})
+}
+
+// tellFailure logs what the cluster's status tells the learner anyway.
+func (h *Hub) tellFailure(what string, err error) {
+	if err != nil && !errors.Is(err, context.Canceled) {
+		h.log.Error(what, "error", err)
+	}
+}
+
+// clusterChanged is called by the manager, in order, and must not block.
+func (h *Hub) clusterChanged(status cluster.Status) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.status = status
+	switch status.State {
+	case cluster.Absent, cluster.Creating, cluster.Deleting:
+		h.incarnation++
+	}
+	h.broadcast("cluster", protocol.Cluster{Status: status})
+	select {
+	case h.changed <- struct{}{}:
+	default: // whoever takes the one in there sees the newest status
+	}
+}
+
+// followCluster keeps one session on the cluster as it is.
+func (h *Hub) followCluster() {
+	for {
+		select {
+		case <-h.ctx.Done():
+			return
+		case <-h.changed:
+			h.fitSession()
+		}
+	}
+}
+
+// fitSession ends the session of a cluster that is gone and begins one on a cluster that is new. A cluster that is
+// healed on its data stays the same: its session goes on.
+func (h *Hub) fitSession() {
+	h.mu.Lock()
+	status, incarnation, old := h.status, h.incarnation, h.session
+	h.mu.Unlock()
+
+	var current cluster.Cluster
+	if status.State == cluster.Ready {
+		current, _ = h.o.Clusters.Get(h.id)
+	}
+	gone := old != nil && (old.incarnation != incarnation || current != nil && current != old.cluster)
+	if gone {
+		h.endSession(old, old.incarnation != incarnation)
+		old = nil
+	}
+	if old == nil && current != nil {
+		h.beginSession(current, incarnation)
+	}
+}

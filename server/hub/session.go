@@ -1,0 +1,97 @@
+package hub
+
+import (
+	"context"
+	"time"
+
+	"github.com/apilab/apilab/checker"
+	"github.com/apilab/apilab/cluster"
+)
+
+// A session is the checker's session on one cluster, as long as that lives.
+type session struct {
+	Session
+	cluster     cluster.Cluster
+	incarnation int
+	// base is added to the revisions of this session's states, so that they stay in order over sessions and restarts
+	// of the server.
+	base uint64
+
+	ctx    context.Context // ends with the session
+	cancel context.CancelFunc
+	stops  []func()
+}
+
+func (s *session) close() {
+	s.cancel()
+	for _, stop := range s.stops {
+		stop()
+	}
+	s.Session.Close()
+}
+
+// beginSession judges on c from now on, and opens there what is open.
+func (h *Hub) beginSession(c cluster.Cluster, incarnation int) {
+	s := &session{Session: h.o.Session(c.Config()), cluster: c, incarnation: incarnation, base: uint64(time.Now().UnixMilli())}
+	s.ctx, s.cancel = context.WithCancel(h.ctx)
+	s.stops = append(s.stops,
+		s.Subscribe(func(state checker.ExerciseState) { h.exerciseChanged(s, state) }),
+		s.SubscribeVersion(func(rv string) { h.versionSeen(s, rv) }))
+
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		go s.close() // never with mu held
+		return
+	}
+	h.session = s
+	for _, id := range h.opened {
+		h.openIn(s, h.exercises[id])
+	}
+}
+
+// endSession stops judging: what passes only while the cluster is so waits again. Where the cluster itself is gone, its
+// requests and versions are of the past too.
+func (h *Hub) endSession(s *session, clusterGone bool) {
+	h.saver.flush() // what the session knows is lost with it
+	h.mu.Lock()
+	h.session = nil
+	open := make(map[string]*exercise)
+	for _, id := range h.opened {
+		open[id] = h.exercises[id]
+		open[id].session = nil
+	}
+	if clusterGone {
+		h.forgetVersion()
+	}
+	h.mu.Unlock()
+	if clusterGone {
+		h.o.Records.Clear()
+	}
+	s.close()
+	for id, e := range open {
+		h.showSaved(id, e)
+	}
+}
+
+// showSaved shows an open exercise as it is saved, until a session knows better.
+func (h *Hub) showSaved(id string, e *exercise) {
+	saved, err := h.saver.read(h.ctx, id)
+	if err != nil {
+		h.log.Warn("show an exercise as saved", "exercise", id, "error", err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if e.session != nil || h.exercises[id] != e {
+		return
+	}
+	before := e.state
+	e.state = savedState(e.def, saved)
+	for i := range e.state.Checks {
+		if i < len(before.Checks) {
+			c := before.Checks[i]
+			e.state.Checks[i].Hints, e.state.Checks[i].HintsLeft, e.state.Checks[i].Revision = c.Hints, c.HintsLeft, c.Revision+1
+		}
+	}
+	h.tellExercise(e)
+}

@@ -1,0 +1,133 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/apilab/apilab/server/store"
+)
+
+func TestHome(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	v := s.learner(t)
+	a := v.get("/")
+	a.wants(t, http.StatusOK, "Basics", "What to begin with.", "The first lesson", "/lessons/basics/second")
+	if strings.Contains(a.body, "Say hello</") {
+		t.Log("the home page names exercises")
+	}
+}
+
+func TestLesson(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	v := s.learner(t)
+	v.get("/lessons/basics/first").wants(t, http.StatusOK,
+		"The first lesson", "Read this first.", `id="exercise-basics-say"`, "You said hello", "<strong>hello</strong>", `href="/lessons/basics/second"`)
+	v.get("/lessons/basics/second").wants(t, http.StatusOK, "Pick the right one", "This", "That",
+		`href="/lessons/basics/first#exercise-basics-say"`, // a need that is not passed yet
+		`href="/lessons/basics/first"`)
+	for _, path := range []string{"/lessons/basics/third", "/lessons/nothing/first", "/lessons/basics", "/lessons/basics/..%2ffirst"} {
+		v.get(path).wants(t, http.StatusNotFound, "no page at this address")
+	}
+	// The last one visited is where to go on.
+	v.get("/").wants(t, http.StatusOK, "The second lesson", "/lessons/basics/second")
+}
+
+func TestLessonShowsWhatIsPassed(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	v := s.learner(t)
+	before := v.get("/lessons/basics/first").body
+	now := time.Now()
+	err := s.store.SaveExercise(t.Context(), localLearner, store.Exercise{ID: "basics/say", PassedAt: now, Checks: []store.Check{{ID: "said", PassedAt: now}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after := v.get("/lessons/basics/first").body; after == before {
+		t.Error("the page is the same after the exercise was passed")
+	}
+	if a := v.get("/lessons/basics/second"); strings.Contains(a.body, "#exercise-basics-say") {
+		t.Error("a need that is passed is still asked for")
+	}
+}
+
+func TestKubeconfig(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	a := s.learner(t).get("/kubeconfig")
+	a.wants(t, http.StatusOK, "kind: Config", "https://"+s.GatewayAddr(), "apilab")
+	if !strings.Contains(a.header.Get("Content-Disposition"), "attachment") {
+		t.Error("it is not offered as a file")
+	}
+}
+
+func TestGzip(t *testing.T) {
+	t.Parallel()
+	v := start(t).learner(t)
+	a := v.get("/lessons/basics/first", header("Accept-Encoding", "gzip"))
+	a.wants(t, http.StatusOK, "Read this first.")
+	if a.header.Get("Content-Encoding") != "gzip" {
+		t.Error("the page is not compressed")
+	}
+}
+
+func TestErrorsBecomePages(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	e := s.http.Handler.(*echo.Echo)
+	e.GET("/panics", func(echo.Context) error { panic("a secret detail") })
+	e.GET("/fails", func(echo.Context) error { return errors.New("a secret detail") })
+	v := s.learner(t)
+	for _, path := range []string{"/panics", "/fails"} {
+		a := v.get(path)
+		a.wants(t, http.StatusInternalServerError, "Something went wrong here")
+		if strings.Contains(a.body, "secret detail") {
+			t.Errorf("%s: the page tells what belongs into the log", path)
+		}
+		line := v.get(path, header("Accept", "application/json"))
+		line.wants(t, http.StatusInternalServerError, "Something went wrong here")
+		id := line.body[strings.LastIndex(line.body, " ")+1:]
+		id = strings.TrimRight(id, ".\n")
+		if !strings.Contains(s.log.String(), "request="+id) {
+			t.Errorf("%s: the log does not know the request %q", path, id)
+		}
+	}
+	if !strings.Contains(s.log.String(), "TestErrorsBecomePages") {
+		t.Error("the log has no stack of the panic")
+	}
+	v.ask(http.MethodPost, "/").wants(t, http.StatusMethodNotAllowed)
+	v.ask(http.MethodHead, "/nowhere").wants(t, http.StatusNotFound)
+	v.get("/").wants(t, http.StatusOK) // it still serves
+}
+
+func TestBrokenContentTakesNothingElseDown(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(o *Options) {
+		write(t, filepath.Join(o.ContentDir, "content", "basics", "03-broken", "index.md"), "no front matter")
+		write(t, filepath.Join(o.ContentDir, "exercises", "basics", "say.yaml"), "title: [")
+	})
+	v := s.learner(t)
+	v.get("/").wants(t, http.StatusOK, "The first lesson")
+	v.get("/lessons/basics/first").wants(t, http.StatusOK, "Read this first.", "basics/say")
+	for _, want := range []string{"content/basics/03-broken/index.md", "exercises/basics/say.yaml"} {
+		if !strings.Contains(s.log.String(), want) {
+			t.Errorf("the log does not name %s", want)
+		}
+	}
+}
+
+func TestContentFolderMustBeOne(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	_, err := New(Options{DataDir: t.TempDir(), ContentDir: dir, Provider: newProvider(t)})
+	if err == nil || !strings.Contains(err.Error(), dir) {
+		t.Errorf("New: %v; want an error that names %s", err, dir)
+	}
+}

@@ -1,0 +1,124 @@
+package server
+
+import (
+	"context"
+	"strings"
+
+	"github.com/apilab/apilab/assets"
+	"github.com/apilab/apilab/content"
+	"github.com/apilab/apilab/server/store"
+)
+
+// progress is how far a learner is. It may know lessons and exercises that the library no longer has; these are left
+// out wherever the library's are counted.
+type progress struct {
+	exercises map[string]store.Exercise // with their checks where a card shows them
+	visited   []string                  // lessons, the last one first
+}
+
+func (s *Server) progressOf(ctx context.Context, learner string) (progress, error) {
+	exercises, err := s.store.Progress(ctx, learner)
+	if err != nil {
+		return progress{}, err
+	}
+	visited, err := s.store.Visited(ctx, learner)
+	if err != nil {
+		return progress{}, err
+	}
+	return progress{exercises: exercises, visited: visited}, nil
+}
+
+func (p progress) passed(exercise string) bool { return !p.exercises[exercise].PassedAt.IsZero() }
+
+// lesson returns a lesson's line in a list.
+func (p progress) lesson(library *library, lesson *content.Lesson) assets.LessonItem {
+	item := assets.LessonItem{
+		ID:         lesson.ID,
+		URL:        lessonURL(lesson.ID),
+		Title:      lesson.Title,
+		Summary:    lesson.Summary,
+		Minutes:    lesson.Duration,
+		Difficulty: string(lesson.Difficulty),
+		Exercises:  p.items(library, lesson),
+	}
+	if last := p.last(library); last != nil {
+		item.Current = last.ID == lesson.ID
+	}
+	return item
+}
+
+// items returns a lesson's exercises, without those that the library does not have.
+func (p progress) items(library *library, lesson *content.Lesson) []assets.ExerciseItem {
+	var items []assets.ExerciseItem
+	for _, id := range lesson.ExerciseIDs {
+		if exercise := library.exercise(id); exercise != nil {
+			items = append(items, assets.ExerciseItem{ID: id, Title: exercise.Title, Done: p.passed(id)})
+		}
+	}
+	return items
+}
+
+// last returns the lesson visited last that there still is, or nil.
+func (p progress) last(library *library) *content.Lesson {
+	for _, id := range p.visited {
+		if lesson := library.curriculum.Lesson(id); lesson != nil {
+			return lesson
+		}
+	}
+	return nil
+}
+
+// next says where the learner goes on: in the lesson visited last while it has something left to do, else in the next
+// one, in the curriculum's order, that has or was never opened. It is nil for who has not begun, or has finished.
+func (p progress) next(library *library) *assets.Continue {
+	last := p.last(library)
+	if last == nil {
+		return nil
+	}
+	seen := make(map[string]bool, len(p.visited))
+	for _, id := range p.visited {
+		seen[id] = true
+	}
+	var order []*content.Lesson // from the last lesson on, and then around to those before it
+	at := 0
+	for _, track := range library.curriculum.Tracks {
+		for _, lesson := range track.Lessons {
+			if lesson == last {
+				at = len(order)
+			}
+			order = append(order, lesson)
+		}
+	}
+	for i := range order {
+		lesson := order[(at+i)%len(order)]
+		if here := p.goOn(library, lesson); here.Done < here.Total || !seen[lesson.ID] {
+			return here
+		}
+	}
+	return nil
+}
+
+func (p progress) goOn(library *library, lesson *content.Lesson) *assets.Continue {
+	here := &assets.Continue{URL: lessonURL(lesson.ID), Lesson: lesson.Title}
+	if track := library.curriculum.Track(lesson.Track); track != nil {
+		here.Track = track.Title
+	}
+	for _, item := range p.items(library, lesson) {
+		here.Total++
+		switch {
+		case item.Done:
+			here.Done++
+		case here.Next == "":
+			here.Next = item.Title
+			if here.Done > 0 { // who has begun goes to the card, who has not reads first
+				here.URL += "#" + exerciseAnchor(item.ID)
+			}
+		}
+	}
+	return here
+}
+
+func lessonURL(id string) string { return "/lessons/" + id }
+
+// exerciseAnchor is the card's element ID, as the templates of assets write it.
+func exerciseAnchor(id string) string { return "exercise-" + strings.ReplaceAll(id, "/", "-") }

@@ -1,0 +1,29 @@
+package server
+
+import (
+	"io"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v4/middleware"
+
+	"github.com/apilab/apilab/assets"
+)
+
+// routes is the table of everything that can be asked for over HTTP.
+func (s *Server) routes() http.Handler {
+	e := echo.New()
+	e.Logger.SetOutput(io.Discard) // we log by ourselves
+	e.HTTPErrorHandler = s.showError
+	e.Use(s.logRequest, recoverPanic, securityHeaders, loopbackOnly, sameOriginOnly)
+
+	e.GET(assets.Prefix+"*", s.asset)
+	e.GET("/ws", s.websocket, s.signedIn)
+
+	compressed := middleware.GzipWithConfig(middleware.GzipConfig{MinLength: 1024})
+	e.GET("/signin/:code", s.signIn)
+	e.GET("/", s.home, compressed, s.signedIn)
+	e.GET("/lessons/:track/:slug", s.lesson, compressed, s.signedIn)
+	e.GET("/kubeconfig", s.kubeconfig, s.signedIn)
+	return e
+}

@@ -1,0 +1,87 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/url"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/apilab/apilab/checker"
+	"github.com/apilab/apilab/server/store"
+	"github.com/apilab/apilab/shell"
+)
+
+// maxScriptOutput bounds what is kept of a script's output, in bytes; it is for an error message.
+const maxScriptOutput = 64 << 10
+
+// runner runs an exercise's scripts in the learner's sandbox: as the platform straight against the cluster, which nobody
+// records, or as the learner through the gateway.
+func (s *Server) runner(learner store.Learner, platform *rest.Config) checker.Runner {
+	return func(ctx context.Context, who checker.Identity, script string) (string, error) {
+		o, err := s.shellOptions(learner)
+		if err != nil {
+			return "", err
+		}
+		o.Host = false // the platform's scripts are written for the shell that is the same everywhere
+		if who == checker.Platform {
+			if o.Kubeconfig, o.GatewayAddr, err = platformAccess(platform); err != nil {
+				return "", err
+			}
+		}
+		output := &boundedBuffer{}
+		exit, err := shell.Run(ctx, o, script, output, output)
+		if err == nil && exit != 0 {
+			err = fmt.Errorf("exit status %d", exit)
+		}
+		return output.String(), err
+	}
+}
+
+// platformAccess writes a client's configuration as a kubeconfig, and says which address it leads to.
+func platformAccess(c *rest.Config) (kubeconfig []byte, address string, err error) {
+	c = rest.CopyConfig(c)
+	if err := rest.LoadTLSFiles(c); err != nil {
+		return nil, "", fmt.Errorf("read the platform's credentials: %w", err)
+	}
+	target, err := url.Parse(c.Host)
+	if err != nil || target.Host == "" {
+		return nil, "", fmt.Errorf("the cluster's address %q is no URL", c.Host)
+	}
+	const name = "platform"
+	config := clientcmdapi.NewConfig()
+	config.Clusters[name] = &clientcmdapi.Cluster{
+		Server:                   c.Host,
+		TLSServerName:            c.ServerName,
+		InsecureSkipTLSVerify:    c.Insecure,
+		CertificateAuthorityData: c.CAData,
+	}
+	config.AuthInfos[name] = &clientcmdapi.AuthInfo{
+		ClientCertificateData: c.CertData,
+		ClientKeyData:         c.KeyData,
+		Token:                 c.BearerToken,
+	}
+	config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name, Namespace: "default"}
+	config.CurrentContext = name
+	kubeconfig, err = clientcmd.Write(*config)
+	if err != nil {
+		return nil, "", fmt.Errorf("write the platform's kubeconfig: %w", err)
+	}
+	return kubeconfig, target.Host, nil
+}
+
+// A boundedBuffer keeps the end of what is written to it. It serves one writer at a time.
+type boundedBuffer struct{ bytes.Buffer }
+
+func (b *boundedBuffer) Write(p []byte) (int, error) {
+	n := len(p)
+	p = p[max(0, n-maxScriptOutput):]
+	if over := b.Len() + len(p) - maxScriptOutput; over > 0 {
+		b.Next(over)
+	}
+	b.Buffer.Write(p)
+	return n, nil
+}

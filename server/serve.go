@@ -1,0 +1,66 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	pagesTime    = 2 * time.Second  // for pages to take their goodbye
+	requestsTime = 5 * time.Second  // for requests under way
+	clustersTime = 20 * time.Second // for clusters to stop; they keep their data if they are killed
+)
+
+// Serve answers until ctx ends, then stops everything in order, keeps all data, and returns nil. It serves once.
+func (s *Server) Serve(ctx context.Context) error {
+	serving, stop := context.WithCancel(ctx)
+	defer stop()
+	gatewayUp, stopGateway := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopGateway()
+
+	group, serving := errgroup.WithContext(serving)
+	group.Go(func() error {
+		if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serve the pages: %w", err)
+		}
+		return nil
+	})
+	group.Go(func() error { return s.gateway.Serve(gatewayUp) })
+	if err := s.library.follow(s.contentChanged); err != nil {
+		s.log.Warn("changes of the content will not be seen", "error", err)
+	}
+	s.hub(s.local).Start() // their cluster is nearly ready when they have read the first lines
+
+	<-serving.Done() // the caller's wish, or one of the above failed
+	s.stopPages()
+	s.stopHubs()
+	stopGateway()
+	err := group.Wait()
+	clusters, cancel := context.WithTimeout(context.WithoutCancel(ctx), clustersTime)
+	defer cancel()
+	return errors.Join(err, s.clusters.Close(clusters), s.library.Close(), s.store.Close())
+}
+
+// stopPages says goodbye and lets requests end.
+func (s *Server) stopPages() {
+	s.goAway()
+	gone := make(chan struct{})
+	go func() {
+		s.pages.Wait()
+		close(gone)
+	}()
+	select {
+	case <-gone:
+	case <-time.After(pagesTime):
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), requestsTime)
+	defer cancel()
+	if err := s.http.Shutdown(ctx); err != nil {
+		s.http.Close()
+	}
+}
