@@ -34,8 +34,10 @@ func (g *Gateway) authenticate(r *http.Request) (caller, *metav1.Status) {
 		return caller{}, unauthorized("the gateway does not know this token: get a new kubeconfig (`apilab kubeconfig`)")
 	}
 	learner := g.fallback
-	if r.TLS != nil && strings.HasSuffix(r.TLS.ServerName, serverNameSuffix) {
-		learner = strings.TrimSuffix(r.TLS.ServerName, serverNameSuffix)
+	if r.TLS != nil {
+		if named, ok := g.tokens.named(r.TLS.ServerName); ok {
+			learner = named
+		}
 	}
 	if learner == "" {
 		return caller{}, unauthorized("the gateway cannot tell whose cluster this token is for: use the kubeconfig of apilab with --token")

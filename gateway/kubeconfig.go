@@ -7,10 +7,6 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// serverNameSuffix follows the learner's ID in the TLS server name of their kubeconfig. By it the gateway knows whose
-// cluster a request is for when its token is one that only that cluster can judge: a service account's.
-const serverNameSuffix = ".apilab.internal"
-
 // contextName is the name of everything in the kubeconfig, recognisable beside a learner's other contexts.
 const contextName = "apilab"
 
@@ -20,7 +16,7 @@ func (g *Gateway) Kubeconfig(learner string) ([]byte, error) {
 	config := clientcmdapi.NewConfig()
 	config.Clusters[contextName] = &clientcmdapi.Cluster{
 		Server:                   "https://" + g.Addr(),
-		TLSServerName:            learner + serverNameSuffix,
+		TLSServerName:            g.tokens.serverName(learner),
 		CertificateAuthorityData: g.ca.pem,
 	}
 	config.AuthInfos[contextName] = &clientcmdapi.AuthInfo{Token: g.tokens.token(learner)}
