@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -20,6 +21,8 @@ const (
 	maxOutput = 32 << 10
 	// maxInput bounds the input that waits because a terminal's program does not take it.
 	maxInput = 1 << 20
+	// inputTime is how long the page's other messages may be held up by that.
+	inputTime = 5 * time.Second
 	// maxWriter bounds the name of a writer.
 	maxWriter = 64
 )
@@ -38,6 +41,7 @@ type attachment struct {
 	more    chan struct{} // closed when drawn grows
 	input   []protocol.Frame
 	waiting int           // bytes of input
+	taken   chan struct{} // closed when fewer wait
 	typed   chan struct{} // holds one: there is input
 }
 
@@ -62,7 +66,8 @@ func (p *page) attach(ctx context.Context, args protocol.TerminalAttach) (any, e
 		before.cancel()
 		<-before.shown // no byte of it may come after the reply
 	}
-	from := terminal.Nearest(args.From)
+	start, end := terminal.Kept()
+	from := min(max(args.From, start), end)
 	ctx, cancel := context.WithCancel(ctx)
 	a := &attachment{
 		page:     p,
@@ -73,10 +78,11 @@ func (p *page) attach(ctx context.Context, args protocol.TerminalAttach) (any, e
 		shown:    make(chan struct{}),
 		drawn:    from,
 		more:     make(chan struct{}),
+		taken:    make(chan struct{}),
 		typed:    make(chan struct{}, 1),
 	}
 	p.attached[args.Terminal] = a
-	reply := protocol.Attached{From: from, Acked: terminal.Acked(args.Writer)}
+	reply := protocol.Attached{From: from, Acked: terminal.Acked(args.Writer), End: end}
 	if from > args.From {
 		reply.Gap = from - args.From
 	}
@@ -98,7 +104,7 @@ func (p *page) takeFrame(ctx context.Context, message []byte) error {
 	}
 	switch f.Kind {
 	case protocol.Input:
-		return a.take(f)
+		return a.take(ctx, f)
 	case protocol.Flow:
 		a.flow(f.Offset)
 		return nil
@@ -164,20 +170,33 @@ func (a *attachment) flow(drawn uint64) {
 	}
 }
 
-// take queues input, so that a program which does not read holds up nothing else.
-func (a *attachment) take(f protocol.Frame) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.waiting+len(f.Payload) > maxInput {
-		return closing{websocket.StatusTryAgainLater, "a terminal's program does not take its input"}
+// take queues input. The page waits a moment where a program does not keep up with a large paste; a program that
+// reads nothing for long ends the page, which comes back and sends again what was not taken.
+func (a *attachment) take(ctx context.Context, f protocol.Frame) error {
+	patience := time.NewTimer(inputTime)
+	defer patience.Stop()
+	for {
+		a.mu.Lock()
+		taken := a.taken
+		if a.waiting == 0 || a.waiting+len(f.Payload) <= maxInput {
+			a.waiting += len(f.Payload)
+			a.input = append(a.input, f)
+			a.mu.Unlock()
+			select {
+			case a.typed <- struct{}{}:
+			default:
+			}
+			return nil
+		}
+		a.mu.Unlock()
+		select {
+		case <-taken:
+		case <-patience.C:
+			return closing{websocket.StatusTryAgainLater, "a terminal's program does not take its input"}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	a.waiting += len(f.Payload)
-	a.input = append(a.input, f)
-	select {
-	case a.typed <- struct{}{}:
-	default:
-	}
-	return nil
 }
 
 // typeIn gives the queued input to the terminal and acknowledges it.
@@ -196,6 +215,8 @@ func (a *attachment) typeIn(ctx context.Context) {
 			acked, err := a.terminal.Write(a.writer, f.Offset, f.Payload)
 			a.mu.Lock()
 			a.waiting -= len(f.Payload)
+			close(a.taken)
+			a.taken = make(chan struct{})
 			a.mu.Unlock()
 			if ctx.Err() != nil {
 				return

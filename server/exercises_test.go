@@ -247,6 +247,8 @@ func TestChangedContentIsLoadedAgain(t *testing.T) {
 		return s.Phase == checker.Open && s.Checks[0].Says == "You said hello, politely"
 	})
 	tab.until("the third lesson", func() bool { return v.get("/lessons/basics/third").code == http.StatusOK })
+	write(t, path, "title: [")
+	tab.wait("notice", func(m message) bool { return bytes.Contains(m.raw, []byte("mistake in exercises/basics/say.yaml")) })
 	if s.library.current().exercise("basics/pick") != kept {
 		t.Error("an exercise that did not change was loaded anew")
 	}

@@ -1,9 +1,11 @@
 package server
 
 import (
+	"fmt"
 	"maps"
 
 	"github.com/apilab/apilab/server/hub"
+	"github.com/apilab/apilab/server/protocol"
 	"github.com/apilab/apilab/server/store"
 )
 
@@ -19,13 +21,24 @@ func (s *Server) hub(learner store.Learner) *hub.Hub {
 	return h
 }
 
-// contentChanged is called when an author changed the content.
-func (s *Server) contentChanged() {
+// contentChanged is called when an author changed the content, with the mistakes in it.
+func (s *Server) contentChanged(problems []string) {
+	mistake := ""
+	switch n := len(problems); n {
+	case 0:
+	case 1:
+		mistake = "There is a mistake in " + problems[0]
+	default:
+		mistake = fmt.Sprintf("There are %d mistakes in the content, all of them in the log. The first is in %s", n, problems[0])
+	}
 	s.mu.Lock()
 	hubs := maps.Clone(s.hubs)
 	s.mu.Unlock()
 	for _, h := range hubs {
 		h.ContentChanged()
+		if mistake != "" {
+			h.Notify(protocol.Warning, mistake)
+		}
 	}
 }
 

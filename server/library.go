@@ -73,7 +73,8 @@ func openShelf(dir string, log *slog.Logger) (*shelf, error) {
 
 func (s *shelf) current() *library { return s.newest.Load() }
 
-func (s *shelf) load() {
+// load puts what is there now on the shelf, and returns the mistakes in it.
+func (s *shelf) load() (problems []string) {
 	var lessons, tasks fs.FS = content.Embedded(), exercises.Files()
 	if s.dir != "" {
 		lessons, tasks = os.DirFS(filepath.Join(s.dir, "content")), os.DirFS(filepath.Join(s.dir, "exercises"))
@@ -83,16 +84,16 @@ func (s *shelf) load() {
 		s.log.Warn("a mistake in the content", "at", p)
 	}
 	s.newest.Store(library)
+	return problems
 }
 
-// follow loads the library again when an author changes it, and then calls changed.
-func (s *shelf) follow(changed func()) (err error) {
+// follow loads the library again when an author changes it, and then calls changed with the mistakes in it.
+func (s *shelf) follow(changed func(problems []string)) (err error) {
 	if s.dir == "" {
 		return nil
 	}
 	s.watcher, err = watch(s.dir, s.log, func() {
-		s.load()
-		changed()
+		changed(s.load())
 	})
 	return err
 }

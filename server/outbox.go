@@ -32,13 +32,13 @@ func newOutbox() *outbox {
 	return &outbox{byKey: make(map[string]*list.Element), wake: make(chan struct{}, 1)}
 }
 
-// put queues a message. One with the same key that still waits is replaced, in its place.
+// put queues a message, in place of one with the same key that still waits. It comes last: a reply that was queued
+// between the two may hold an older state of the same thing.
 func (o *outbox) put(l letter) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if e := o.byKey[l.key]; e != nil && l.key != "" {
-		e.Value.(*letter).message = l.message
-		return
+	if e := o.byKey[l.key]; e != nil {
+		o.remove(e)
 	}
 	l.request = strings.HasPrefix(l.key, "request ")
 	if l.request {

@@ -131,3 +131,26 @@ func TestContentFolderMustBeOne(t *testing.T) {
 		t.Errorf("New: %v; want an error that names %s", err, dir)
 	}
 }
+
+func TestEveryBuiltInLessonIsShownWithItsExercises(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(o *Options) { o.ContentDir = "" })
+	v := s.learner(t)
+	lessons, cards := 0, 0
+	for _, track := range s.library.current().curriculum.Tracks {
+		for _, lesson := range track.Lessons {
+			lessons++
+			a := v.get(lessonURL(lesson.ID))
+			a.wants(t, http.StatusOK, lesson.Summary[:10])
+			for _, id := range lesson.ExerciseIDs {
+				cards++
+				if !strings.Contains(a.body, `id="`+exerciseAnchor(id)+`"`) {
+					t.Errorf("%s has no card of %s", lesson.ID, id)
+				}
+			}
+		}
+	}
+	if lessons == 0 || cards == 0 {
+		t.Errorf("%d lessons with %d exercises", lessons, cards)
+	}
+}

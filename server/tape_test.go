@@ -119,10 +119,10 @@ func (t *tape) Read(ctx context.Context, from uint64, max int) (start uint64, p 
 	return start, append([]byte(nil), p[:min(len(p), max)]...), nil
 }
 
-func (t *tape) Nearest(from uint64) uint64 {
+func (t *tape) Kept() (start, end uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return min(max(from, t.start), t.start+uint64(len(t.kept)))
+	return t.start, t.start + uint64(len(t.kept))
 }
 
 func (t *tape) Acked(writer string) uint64 {

@@ -326,7 +326,7 @@ func TestOutputThatIsNoLongerKeptIsAGap(t *testing.T) {
 		tape.put(make([]byte, tapeSize))
 	}
 	tab = v.open(t)
-	if a := tab.attach(id, "w", 100); a.From != 2*tapeSize || a.Gap != 2*tapeSize-100 {
+	if a := tab.attach(id, "w", 100); a.From != 2*tapeSize || a.Gap != 2*tapeSize-100 || a.End != 3*tapeSize {
 		t.Errorf("attached %+v", a)
 	}
 	if a := tab.attach(id, "w", 1<<40); a.From != 3*tapeSize || a.Gap != 0 {

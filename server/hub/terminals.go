@@ -24,9 +24,8 @@ type Terminal interface {
 	// Read waits for output beyond from. What it returns begins at start, later than from where older output is no
 	// longer kept. io.EOF: the program has exited and all was read.
 	Read(ctx context.Context, from uint64, max int) (start uint64, p []byte, err error)
-	// Nearest returns the offset nearest to from that Read can begin at: there is no output before the oldest kept, and
-	// none yet after the newest.
-	Nearest(from uint64) uint64
+	// Kept returns the offsets between which output can be read now.
+	Kept() (start, end uint64)
 	Acked(writer string) uint64
 	Resize(cols, rows int) error
 	Close() error
