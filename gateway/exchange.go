@@ -97,7 +97,7 @@ func (x *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		x.gateway.log.Debug("the API server did not answer", "learner", x.caller.learner, "error", err)
 		unsent := errors.Is(err, errDial)
-		if !unsent && !harmless(r) {
+		if !unsent && (x.upgrade || !harmless(r)) {
 			return nil, errDropped
 		}
 		select {
@@ -147,10 +147,18 @@ func (x *exchange) fail(w http.ResponseWriter, r *http.Request, err error) {
 		x.gateway.log.Warn("a request failed in the gateway", "learner", x.caller.learner, "error", err)
 	}
 	status := unavailable(string(says))
-	x.mu.Lock()
-	x.record.Status = Status{Code: int(status.Code), Reason: string(status.Reason), Message: status.Message}
-	x.mu.Unlock()
+	x.failed(Status{Code: int(status.Code), Reason: string(status.Reason), Message: status.Message})
 	writeStatus(w, status)
+}
+
+func (x *exchange) failed(status Status) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.entry == nil {
+		x.record.Status = status // end makes it known
+		return
+	}
+	x.recorder.update(x.entry, func(r *Record) { r.Status = status }) // an upgrade went wrong after its answer
 }
 
 // publish makes the record known. x.mu is held.

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -90,6 +91,43 @@ func TestStopCutsUpgrades(t *testing.T) {
 	case <-left:
 	case <-time.After(10 * time.Second):
 		t.Error("the API server's end goes on")
+	}
+}
+
+// A client that asked for one protocol must not be switched to another.
+func TestUpgradeToAnotherProtocolFails(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Connection", "Upgrade")
+		w.Header().Set("Upgrade", "something-else")
+		w.WriteHeader(http.StatusSwitchingProtocols)
+	})
+	b.client.Transport = &http.Transport{TLSClientConfig: b.trust("")} // HTTP/1.1, as upgrades need
+	r := b.request(t, "POST", "/api/v1/namespaces/lab/pods/web/exec", nil)
+	r.Header.Set("Connection", "Upgrade")
+	r.Header.Set("Upgrade", "SPDY/3.1")
+	if response, _ := b.do(t, r); response.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("the client got %s", response.Status)
+	}
+	if got := b.records(t, 1)[0].Status.Code; got != http.StatusServiceUnavailable {
+		t.Errorf("recorded %d", got)
+	}
+}
+
+// An exec is a GET where it goes over a websocket, and yet must not be repeated like one.
+func TestBrokenUpgradeIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	var requests atomic.Int32
+	b := newBench(t, func(http.ResponseWriter, *http.Request) {
+		requests.Add(1)
+		panic(http.ErrAbortHandler)
+	})
+	b.client.Transport = &http.Transport{TLSClientConfig: b.trust("")}
+	r := b.request(t, "GET", "/api/v1/namespaces/lab/pods/web/exec?command=rm", nil)
+	r.Header.Set("Connection", "Upgrade")
+	r.Header.Set("Upgrade", "websocket")
+	if response, _ := b.do(t, r); response.StatusCode != http.StatusServiceUnavailable || requests.Load() != 1 {
+		t.Errorf("the client got %s after %d requests", response.Status, requests.Load())
 	}
 }
 
