@@ -44,16 +44,14 @@ func (s *Session) record(record gateway.Record) {
 	if !isNews {
 		return
 	}
-	for _, id := range s.order {
-		o := s.open[id]
-		if o == nil || o.phase != Open || record.ID <= o.since {
-			continue
+	var concerned []func()
+	s.eachOpen(func(o *opened, c *check) {
+		if sees, ok := c.judge.(interface{ seen(*request) bool }); ok && record.ID > o.since && sees.seen(r) {
+			concerned = append(concerned, func() { s.evaluate(o, c) })
 		}
-		for _, c := range o.checks {
-			if sees, ok := c.judge.(interface{ seen(*request) bool }); ok && sees.seen(r) {
-				s.evaluate(o, c)
-			}
-		}
+	})
+	for _, evaluate := range concerned {
+		evaluate()
 	}
 }
 

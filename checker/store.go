@@ -84,25 +84,35 @@ func (s *Session) update(st *store, u watch.Update) {
 	if u.State == watch.Lost {
 		return // what was seen last stays until there is news
 	}
-	for _, id := range s.order {
-		o := s.open[id]
-		if o == nil || o.phase != Open {
-			continue
+	// All judges hear of the changes before one judges: a check that passes makes those that need it look at the same state.
+	var concerned []func()
+	s.eachOpen(func(o *opened, c *check) {
+		if !slices.Contains(c.stores, st) {
+			return
 		}
-		for _, c := range o.checks {
-			if !slices.Contains(c.stores, st) {
-				continue
-			}
-			concerned := stateChanged || u.Listed
-			for _, ch := range changes {
-				concerned = c.judge.changed(st, ch) || concerned
-			}
-			if concerned {
-				s.evaluate(o, c)
+		matters := stateChanged || u.Listed
+		for _, ch := range changes {
+			matters = c.judge.changed(st, ch) || matters
+		}
+		if matters {
+			concerned = append(concerned, func() { s.evaluate(o, c) })
+		}
+	})
+	for _, evaluate := range concerned {
+		evaluate()
+	}
+	st.wake()
+}
+
+// eachOpen calls fn for each check that is being judged.
+func (s *Session) eachOpen(fn func(*opened, *check)) {
+	for _, id := range s.order {
+		if o := s.open[id]; o != nil && o.phase == Open {
+			for _, c := range o.checks {
+				fn(o, c)
 			}
 		}
 	}
-	st.wake()
 }
 
 // apply takes over what was seen and returns what changed by it, in order.

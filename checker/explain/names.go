@@ -32,7 +32,7 @@ func (n name) String() string {
 // last is the last field of a path: "containers" of "spec.template.spec.containers".
 func (n name) last() string {
 	s := n.what[strings.LastIndex(n.what, ".")+1:]
-	if s == "" {
+	if !identifier.MatchString(s) {
 		return "item"
 	}
 	return s

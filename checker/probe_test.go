@@ -1,0 +1,165 @@
+package checker
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// crd is a CRD of widgets in a group of the test's own.
+func crd(group string, maximum int64) object {
+	return object{
+		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+		"metadata": object{"name": "widgets." + group},
+		"spec": object{
+			"group": group, "scope": "Namespaced",
+			"names": object{"plural": "widgets", "singular": "widget", "kind": "Widget"},
+			"versions": []any{object{
+				"name": "v1", "served": true, "storage": true,
+				"schema": object{"openAPIV3Schema": object{"type": "object", "properties": object{"spec": object{
+					"type": "object", "properties": object{"size": object{"type": "integer", "maximum": maximum}},
+				}}}},
+			}},
+		},
+	}
+}
+
+func (l *lab) createCRD(group string, maximum int64) {
+	l.t.Helper()
+	l.create(crds, "", crd(group, maximum))
+	l.t.Cleanup(func() {
+		_ = l.client.Resource(crds).Delete(context.Background(), "widgets."+group, metav1.DeleteOptions{})
+	})
+}
+
+func TestProbeOfSchema(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	group := l.namespace + ".example.com"
+	id := l.open(`
+  - id: valid
+    says: Sizes are valid
+    probe:
+      after: [{resource: customresourcedefinitions.apiextensions.k8s.io, name: widgets.NS.example.com}]
+      steps:
+        - create: {apiVersion: NS.example.com/v1, kind: Widget, metadata: {name: small, namespace: NS}, spec: {size: 5}}
+          dryRun: true
+        - create: {apiVersion: NS.example.com/v1, kind: Widget, metadata: {name: large, namespace: NS}, spec: {size: 11}}
+          dryRun: true
+          refused: true
+    expect: result[1].reason == 'Invalid' && result[1].message.contains('less than or equal to 10')
+  - id: broken
+    says: Broken
+    probe:
+      after: [{resource: customresourcedefinitions.apiextensions.k8s.io, name: widgets.NS.example.com}]
+      steps:
+        - create: {apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: NS}}
+          dryRun: true
+    expect: result[0].message > result[0].object
+`)
+	l.want(id, "valid", Failing, "there is no CustomResourceDefinition widgets.NS.example.com yet")
+	l.createCRD(group, 100)
+	l.await(id, "broken", Broken)
+	// It is tried until the new API is served, and then says what the schema lets through.
+	for {
+		if c := l.want(id, "valid", Failing); strings.Contains(c.Why, "step 2, create Widget large: the API server took it; it has to refuse it") {
+			break
+		}
+	}
+	o, err := l.client.Resource(crds).Get(t.Context(), "widgets."+group, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Object["spec"] = crd(group, 10)["spec"]
+	if _, err := l.client.Resource(crds).Update(t.Context(), o, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if by := l.await(id, "valid", Passing).By; by == nil || by.Text != "all 2 steps went as they should" {
+		t.Errorf("by %+v", by)
+	}
+}
+
+// A probe that writes for real leaves nothing behind, and no other check sees what it made.
+func TestProbeCleansUp(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.createConfigMap("mine", object{"k": "v"})
+	id := l.open(`
+  - id: tried
+    says: Tried
+    probe:
+      after: [{resource: configmaps, namespace: NS, name: mine}]
+      steps:
+        - create: {apiVersion: v1, kind: ConfigMap, metadata: {name: made, namespace: NS}, data: {a: b}}
+        - patch: {resource: configmaps, namespace: NS, name: mine, body: {data: {k: w, n: x}, metadata: {labels: {l: m}}}}
+        - wait: {resource: configmaps, namespace: NS, name: mine, expect: object.data.k == 'w', within: 5s}
+        - apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: applied, namespace: NS}, data: {a: b}}
+        - create: {apiVersion: v1, kind: ConfigMap, metadata: {name: made, namespace: NS}}
+          refused: true
+    expect: result[4].reason == 'AlreadyExists' && result[2].object.data.n == 'x'
+  - id: seen
+    says: Nothing of it was seen
+    mode: once
+    objects: {resource: configmaps, namespace: NS}
+    expect: objects.exists(o, o.metadata.name in ['made', 'applied'])
+`)
+	l.await(id, "tried", Passing)
+	l.want(id, "seen", Failing)
+	list, err := l.on(configmaps, l.namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range list.Items {
+		switch o.GetName() {
+		case "made", "applied":
+			t.Errorf("%s was left behind", o.GetName())
+		case "mine":
+			data, _, _ := unstructured.NestedStringMap(o.Object, "data")
+			if len(data) != 1 || data["k"] != "v" || len(o.GetLabels()) != 0 {
+				t.Errorf("mine was left as %v, labels %v", data, o.GetLabels())
+			}
+		}
+	}
+}
+
+func TestProbeWaitsInVain(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.createConfigMap("mine", object{"k": "v"})
+	id := l.open(`
+  - id: tried
+    says: Tried
+    probe:
+      after: [{resource: configmaps, namespace: NS, name: mine}]
+      steps:
+        - wait: {resource: configmaps, namespace: NS, name: mine, expect: object.data.k == 'w', within: 100ms}
+`)
+	c := l.want(id, "tried", Failing)
+	if !strings.HasPrefix(c.Why, `step 1, wait for configmaps mine: after 100ms, data.k is "v"; expected "w"`) {
+		t.Errorf("why %q", c.Why)
+	}
+	l.updateConfigMap("mine", func(o *unstructured.Unstructured) { _ = unstructured.SetNestedField(o.Object, "w", "data", "k") })
+	l.await(id, "tried", Passing)
+}
+
+func TestProbeOfUnknownKindFails(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.createConfigMap("mine", nil)
+	id := l.open(`
+  - id: tried
+    says: Tried
+    probe:
+      after: [{resource: configmaps, namespace: NS}]
+      steps: [{create: {apiVersion: NS.example.com/v1, kind: Widget, metadata: {name: x}}, dryRun: true}]
+`)
+	l.want(id, "tried", Failing, `step 1, create Widget x: the API server refused it: the API server knows no kind "Widget" in NS.example.com/v1`)
+}
+
+var widgets = func(group string) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: group, Version: "v1", Resource: "widgets"}
+}
