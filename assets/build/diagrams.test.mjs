@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { draw } from './diagram-svg.mjs'
+import { describe } from './diagram-text.mjs'
 import { diagramName, diagramsOf } from './mermaid-source.mjs'
 
 test('finds mermaid blocks, also indented ones and ones with a title, and nothing inside other fences', () => {
@@ -29,9 +30,16 @@ test('names a diagram as the Go side does', () => {
 test('draws without styles, hosts or ids that could meet another diagram', () => {
   for (const source of ['graph LR\n  a[x] -->|y| b', 'sequenceDiagram\n  a->>b: hi', 'stateDiagram-v2\n  [*] --> A\n  A --> B: go']) {
     const svg = draw(source, 'n1')
-    expect(svg).toMatch(/^<svg viewBox=/)
+    expect(svg).toMatch(/^<div class="diagram-scroll"[^>]*><svg viewBox=/)
+    expect(svg).toMatch(/<\/svg><\/div>$/)
     expect(svg).not.toMatch(/<style|https?:|@import|NaN/)
     for (const [, id] of svg.matchAll(/ id="([^"]+)"/g)) expect(id).toMatch(/^dn1-/)
     for (const [, id] of svg.matchAll(/url\(#([^)]+)\)/g)) expect(svg).toContain(` id="${id}"`)
   }
+})
+
+test('says in words what it shows', () => {
+  expect(describe('graph LR\n  a[one client] -->|LIST| b(API server)\n  b --> c[(etcd)]')).toBe('one client to API server: LIST. API server to etcd.')
+  expect(describe('sequenceDiagram\n  participant api as API server\n  you->>api: create a\n  Note over api: stored as 701\n  api-->>you: revision 501')).toBe('you to API server: create a. stored as 701. API server to you: revision 501.')
+  expect(draw('graph LR\n  a["x & <y>"] --> b', 'n1')).toContain('aria-label="x &amp; &lt;y> to b."')
 })
