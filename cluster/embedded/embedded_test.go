@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -11,53 +12,55 @@ import (
 	"github.com/apilab/apilab/cluster/embedded"
 )
 
+// serverCommand makes the test binary a server that has one cluster, for tests of the server's own death.
+const serverCommand = "test-server"
+
 // TestMain lets the test binary be its own control plane, as apilab is.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == embedded.Command {
-		os.Exit(embedded.Main(context.Background(), os.Args[2:]))
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case embedded.Command:
+			os.Exit(embedded.Main(context.Background(), os.Args[2:]))
+		case serverCommand:
+			os.Exit(serve(os.Args[2]))
+		}
 	}
 	os.Exit(m.Run())
 }
 
+const patience = 3 * time.Minute // machines that run tests are busy
+
+// newProvider returns a provider on dir whose clusters are stopped when the test ends.
 func newProvider(t *testing.T, dir string) *embedded.Provider {
 	t.Helper()
 	executable, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := embedded.New(embedded.Options{Dir: dir, Executable: executable, Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelInfo}))
+	p, err := embedded.New(embedded.Options{
+		Dir:        filepath.Join(dir, "clusters"),
+		Templates:  filepath.Join(dir, "templates"),
+		Executable: executable,
+		Logger:     log,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	return p
 }
 
-func TestSmoke(t *testing.T) {
-	p := newProvider(t, t.TempDir())
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	start := time.Now()
-	c, err := p.Create(ctx, cluster.Spec{ID: "local"}, func(p cluster.Phase) { t.Log(time.Since(start).Round(time.Millisecond), p) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Log("ready", time.Since(start))
-	time.Sleep(8 * time.Second)
-	a, _ := c.Usage(ctx)
-	time.Sleep(20 * time.Second)
-	b, err := c.Usage(ctx)
-	t.Logf("private %d MB pss %d MB disk %d MB cpu %.2f%% %v", b.PrivateBytes>>20, b.PSSBytes>>20, b.DiskBytes>>20, 100*(b.CPU-a.CPU).Seconds()/20, err)
-	start = time.Now()
-	if err := c.Stop(ctx); err != nil {
-		t.Fatal(err)
-	}
-	t.Log("stopped", time.Since(start))
-	start = time.Now()
-	if _, err = p.Adopt(ctx, cluster.Spec{ID: "local"}, func(p cluster.Phase) { t.Log(time.Since(start).Round(time.Millisecond), p) }); err != nil {
-		t.Fatal(err)
-	}
-	t.Log("ready again", time.Since(start))
-	if err := p.Delete(ctx, "local"); err != nil {
-		t.Fatal(err)
-	}
+// within bounds a step of a test.
+func within(t *testing.T, d time.Duration) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	return ctx
 }
+
+func quiet(cluster.Phase) {}

@@ -72,16 +72,25 @@ func (i *instance) access(name string) (*rest.Config, error) {
 
 // begin starts the first process and, once the cluster is ready, keeps it running until end.
 func (i *instance) begin(ctx context.Context, progress func(cluster.Phase)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(i.life, cancel)() // Stop ends a start, too
 	started, err := i.attempt(ctx, progress)
 	if err != nil {
-		i.cancel()
-		i.listener.Close()
-		close(i.done)
+		i.abandon()
 		return err
 	}
+	i.config.Fresh = false // of this process only; the next ones find a cluster that has lived
 	i.health.Set(cluster.Health{Ready: true})
 	go i.supervise(started)
 	return nil
+}
+
+// abandon ends an instance of which no process runs.
+func (i *instance) abandon() {
+	i.cancel()
+	i.listener.Close()
+	close(i.done)
 }
 
 // attempt starts a process and waits until the cluster is ready. A process that fails to get there is ended.

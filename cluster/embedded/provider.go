@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,6 +23,7 @@ import (
 // Options configure a Provider. Dir and Executable are required.
 type Options struct {
 	Dir        string // where the clusters' folders are; made if need be, mode 0700
+	Templates  string // where the stores are that new clusters begin with; "": they begin with nothing
 	Executable string // this binary: run with the argument control-plane it calls Main
 	Logger     *slog.Logger
 	// StartTimeout bounds one start of a control plane; 0 means 3 minutes, for slow and busy machines.
@@ -30,6 +33,12 @@ type Options struct {
 // A Provider makes embedded clusters. It implements cluster.Provider.
 type Provider struct {
 	o Options
+
+	life       context.Context // ends with Close
+	end        context.CancelFunc
+	background sync.WaitGroup
+	later      sync.Once
+	preparing  sync.Mutex
 
 	mu      sync.Mutex
 	running map[string]*instance
@@ -46,16 +55,39 @@ func New(o Options) (*Provider, error) {
 	if o.StartTimeout == 0 {
 		o.StartTimeout = 3 * time.Minute
 	}
-	dir, err := filepath.Abs(o.Dir)
-	if err != nil {
+	var err error
+	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
 		return nil, err
 	}
-	o.Dir = dir
+	if o.Templates != "" {
+		if o.Templates, err = filepath.Abs(o.Templates); err != nil {
+			return nil, err
+		}
+	}
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the clusters' folder: %w", err)
 	}
 	p := &Provider{o: o, running: map[string]*instance{}}
-	return p, p.sweep()
+	p.life, p.end = context.WithCancel(context.Background())
+	if err := p.sweep(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Close stops all clusters and whatever else runs, and keeps the data.
+func (p *Provider) Close() error {
+	p.end()
+	p.mu.Lock()
+	running := slices.Collect(maps.Values(p.running))
+	p.mu.Unlock()
+	var stopping sync.WaitGroup
+	for _, i := range running {
+		stopping.Go(func() { _ = i.Stop(context.Background()) })
+	}
+	stopping.Wait()
+	p.background.Wait()
+	return nil
 }
 
 // sweep ends the processes and removes the half-deleted folders that a crashed server left.
@@ -81,7 +113,7 @@ func (p *Provider) sweep() error {
 			}
 		}
 	}
-	return nil
+	return p.sweepTemplates(ctx)
 }
 
 // trash is the suffix of a folder that is being deleted.
@@ -126,7 +158,17 @@ func (p *Provider) create(ctx context.Context, dir folder, spec cluster.Spec, pr
 	if err := dir.write(d); err != nil {
 		return nil, fmt.Errorf("describe the cluster: %w", err)
 	}
-	return p.start(ctx, dir, d, spec, progress)
+	fresh := p.hasTemplate()
+	if fresh {
+		if err := os.CopyFS(dir.store(), os.DirFS(p.template())); err != nil {
+			return nil, fmt.Errorf("copy the template: %w", err)
+		}
+	}
+	made, err := p.start(ctx, dir, wire.Config{ID: spec.ID, Dir: string(dir), Nodes: d.Nodes, Ports: spec.Ports, Fresh: fresh}, progress)
+	if err == nil && !fresh {
+		p.prepareLater()
+	}
+	return made, err
 }
 
 // Adopt implements cluster.Provider.
@@ -156,35 +198,39 @@ func (p *Provider) adopt(ctx context.Context, dir folder, spec cluster.Spec, pro
 	if err := dir.write(d); err != nil { // the data is now of our version
 		return nil, fmt.Errorf("describe the cluster: %w", err)
 	}
-	return p.start(ctx, dir, d, spec, progress)
+	return p.start(ctx, dir, wire.Config{ID: spec.ID, Dir: string(dir), Nodes: d.Nodes, Ports: spec.Ports}, progress)
 }
 
 // start starts a cluster on its folder and keeps account of it.
-func (p *Provider) start(ctx context.Context, dir folder, d description, spec cluster.Spec, progress func(cluster.Phase)) (*instance, error) {
-	p.mu.Lock()
-	if p.running[spec.ID] != nil {
-		p.mu.Unlock()
-		return nil, errors.New("it is running already")
-	}
-	p.mu.Unlock()
-	config := wire.Config{ID: spec.ID, Dir: string(dir), Nodes: d.Nodes, Ports: spec.Ports}
-	i, err := newInstance(p.o, dir, config, func(i *instance) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.running[spec.ID] == i {
-			delete(p.running, spec.ID)
-		}
-	})
+func (p *Provider) start(ctx context.Context, dir folder, config wire.Config, progress func(cluster.Phase)) (*instance, error) {
+	i, err := newInstance(p.o, dir, config, p.forget)
 	if err != nil {
 		return nil, err
 	}
+	p.mu.Lock()
+	taken := p.running[config.ID] != nil || p.life.Err() != nil
+	if !taken {
+		p.running[config.ID] = i
+	}
+	p.mu.Unlock()
+	if taken {
+		i.abandon()
+		return nil, errors.New("it is running already")
+	}
 	if err := i.begin(ctx, progress); err != nil {
+		p.forget(i)
 		return nil, err
 	}
-	p.mu.Lock()
-	p.running[spec.ID] = i
-	p.mu.Unlock()
 	return i, nil
+}
+
+// forget takes an instance that has ended off the account.
+func (p *Provider) forget(i *instance) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.running[i.config.ID] == i {
+		delete(p.running, i.config.ID)
+	}
 }
 
 // List implements cluster.Provider.

@@ -51,6 +51,7 @@ func (c *controlPlane) flags() []string {
 		"--proxy-client-key-file=" + c.pki.Key(pki.FrontProxy),
 		"--authorization-mode=RBAC",
 		"--allow-privileged=true",
+		"--kubelet-preferred-address-types=InternalIP,Hostname",
 		"--service-cluster-ip-range=" + serviceCIDR,
 		"--profiling=false",
 	}

@@ -106,7 +106,10 @@ func (c *clients) waitForBootstrap(ctx context.Context) error {
 		return fmt.Errorf("give the learner their rights: %w", err)
 	}
 	return until(ctx, "the default service account", func(ctx context.Context) error {
-		_, err := c.kube.CoreV1().ServiceAccounts("default").Get(ctx, "default", metav1.GetOptions{})
+		if _, err := c.kube.CoreV1().ServiceAccounts("default").Get(ctx, "default", metav1.GetOptions{}); err != nil {
+			return err
+		}
+		_, err := c.kube.CoreV1().ConfigMaps("default").Get(ctx, "kube-root-ca.crt", metav1.GetOptions{})
 		return err
 	})
 }

@@ -17,9 +17,8 @@ import (
 // aggregated API servers, to nodes, pods and services. A learner writes these objects, and the server runs on somebody's
 // machine, so it reaches only the learner's own listeners, which are unix sockets, and the stub kubelets.
 type egress struct {
-	ports   string // folder of sockets, see cluster.Spec
-	nodes   map[string]bool
-	kubelet *pipeListener
+	ports   string        // folder of sockets, see cluster.Spec
+	kubelet *pipeListener // answers for every node
 }
 
 func newEgress(c *controlPlane) (*egress, error) {
@@ -27,11 +26,7 @@ func newEgress(c *controlPlane) (*egress, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start the stub kubelet: %w", err)
 	}
-	e := &egress{ports: c.config.Ports, nodes: map[string]bool{}, kubelet: kubelet}
-	for _, node := range c.config.Nodes {
-		e.nodes[net.JoinHostPort(node.Address, strconv.Itoa(kubeletPort))] = true
-	}
-	return e, nil
+	return &egress{ports: c.config.Ports, kubelet: kubelet}, nil
 }
 
 func egressDialers(e *egress) map[egressselector.EgressType]utilnet.DialFunc {
@@ -43,14 +38,14 @@ func egressDialers(e *egress) map[egressselector.EgressType]utilnet.DialFunc {
 
 // dial opens the connection, or refuses with a sentence that ends up in the learner's error message.
 func (e *egress) dial(ctx context.Context, _, address string) (net.Conn, error) {
-	if e.nodes[address] {
-		return e.kubelet.dial(ctx)
-	}
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
 	}
 	if !loopback(host) {
+		if port == strconv.Itoa(kubeletPort) {
+			return e.kubelet.dial(ctx)
+		}
 		return nil, fmt.Errorf("%s is not reachable: pods and services of this cluster are simulated, and its API server connects only to what you run on localhost", address)
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {

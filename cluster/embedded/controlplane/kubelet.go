@@ -36,10 +36,10 @@ func startStubKubelet(keys pki.Dir) (*pipeListener, error) {
 	return l, nil
 }
 
-// answerSimulated answers as a kubelet does that cannot: the API server passes the text of a status of 400 or above on.
+// answerSimulated answers as a kubelet does that cannot. Of all codes, 400 is the one whose text kubectl prints as it is.
 func answerSimulated(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.WriteHeader(http.StatusNotImplemented)
+	w.WriteHeader(http.StatusBadRequest)
 	io.WriteString(w, simulated)
 }
 

@@ -285,7 +285,7 @@ func (s *podSimulator) backOff(pod *corev1.Pod) {
 	})
 }
 
-// observe takes a change of the spec in: a new image restarts its container; a new size is begun, or told to be infeasible.
+// observe takes a change of the spec in: a new image restarts its container; a new size is begun.
 func (s *podSimulator) observe(pod *corev1.Pod, now metav1.Time) (resizing bool) {
 	each(pod, func(c *corev1.Container, cs *corev1.ContainerStatus) {
 		switch {

@@ -77,28 +77,19 @@ func conditions(pod *corev1.Pod, now metav1.Time, resizing bool) []any {
 	out = append(out, condition(pod, now, corev1.PodReady, ready, reason, message))
 
 	switch {
-	case resizing && infeasible(pod) != "":
-		out = append(out, condition(pod, now, corev1.PodResizePending, true, corev1.PodReasonInfeasible, infeasible(pod)))
 	case resizing:
-		out = append(out, absent(corev1.PodResizePending), condition(pod, now, corev1.PodResizeInProgress, true, "", ""))
-	default:
-		for _, c := range pod.Status.Conditions {
-			if c.Type == corev1.PodResizeInProgress || c.Type == corev1.PodResizePending && infeasible(pod) == "" {
-				out = append(out, absent(c.Type))
-			}
-		}
+		out = append(out, condition(pod, now, corev1.PodResizeInProgress, true, "", ""))
+	case isTrue(pod, corev1.PodResizeInProgress):
+		out = append(out, absent(corev1.PodResizeInProgress))
 	}
 	return out
 }
 
-// condition sets reason and message only where the status is not the good one, but for resizes, which are told when true.
+// condition sets reason and message only where the status is not the good one.
 func condition(pod *corev1.Pod, now metav1.Time, kind corev1.PodConditionType, ok bool, reason, message string) corev1.PodCondition {
 	c := corev1.PodCondition{Type: kind, Status: corev1.ConditionFalse, ObservedGeneration: pod.Generation, LastTransitionTime: now, Reason: reason, Message: message}
 	if ok {
-		c.Status = corev1.ConditionTrue
-		if kind != corev1.PodResizePending {
-			c.Reason, c.Message = "", ""
-		}
+		c.Status, c.Reason, c.Message = corev1.ConditionTrue, "", ""
 	}
 	for _, old := range pod.Status.Conditions {
 		if old.Type == kind && old.Status == c.Status {
@@ -120,22 +111,6 @@ func isTrue(pod *corev1.Pod, kind corev1.PodConditionType) bool {
 		}
 	}
 	return false
-}
-
-// infeasible says why no node has room for what the pod requests now; "" if one has.
-func infeasible(pod *corev1.Pod) string {
-	total := map[corev1.ResourceName]*resource.Quantity{corev1.ResourceCPU: {}, corev1.ResourceMemory: {}}
-	for _, c := range pod.Spec.Containers {
-		for name, sum := range total {
-			sum.Add(c.Resources.Requests[name])
-		}
-	}
-	for name, room := range nodeRoom {
-		if sum := total[name]; sum != nil && sum.Cmp(room) > 0 {
-			return fmt.Sprintf("Node didn't have enough capacity: %s, requested: %s, capacity: %s", name, sum, room.String())
-		}
-	}
-	return ""
 }
 
 func quantity(c *corev1.Container, name corev1.ResourceName) resource.Quantity {

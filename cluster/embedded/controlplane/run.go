@@ -54,6 +54,9 @@ func Run(ctx context.Context, config wire.Config, listener net.Listener, report 
 		return fmt.Errorf("start etcd: %w", err)
 	}
 	defer store.Server.Stop()
+	if err := store.beginHistory(ctx, config.Fresh); err != nil {
+		return fmt.Errorf("begin the history: %w", err)
+	}
 
 	parts, ctx := errgroup.WithContext(ctx)
 	parts.Go(func() error { return ended(ctx, "etcd", store.wait(ctx)) })

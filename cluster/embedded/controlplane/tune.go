@@ -9,7 +9,7 @@ import (
 // A control plane works hard for the seconds of its start and then idles for hours, so it is tuned twice. A start makes about
 // 400 MB of garbage: collecting it costs a third of the start's CPU time and gains nothing.
 const (
-	startGCPercent = 400
+	startGCPercent = 100
 	idleGCPercent  = 30
 	settle         = 2 * time.Second // after readiness, for the controllers' first syncs
 )

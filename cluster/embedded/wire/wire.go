@@ -13,11 +13,11 @@ const Stop = "stop"
 
 // Config is the first line of the child's standard input, in JSON.
 type Config struct {
-	ID       string `json:"id"`
-	Dir      string `json:"dir"` // the cluster's data folder, absolute
-	Nodes    []Node `json:"nodes"`
-	Ports    string `json:"ports,omitempty"`    // see cluster.Spec
-	Template bool   `json:"template,omitempty"` // bootstrap a data folder to copy clusters from, then exit
+	ID    string `json:"id"`
+	Dir   string `json:"dir"` // the cluster's data folder, absolute
+	Nodes []Node `json:"nodes"`
+	Ports string `json:"ports,omitempty"` // see cluster.Spec
+	Fresh bool   `json:"fresh,omitempty"` // the store is a copy of a template: forget what is another cluster's own
 }
 
 // Node is a simulated node to be there.

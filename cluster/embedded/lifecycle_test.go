@@ -1,0 +1,295 @@
+package embedded_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/apilab/apilab/cluster"
+	"github.com/apilab/apilab/cluster/embedded"
+)
+
+func serve(dir string) int {
+	executable, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	p, err := embedded.New(embedded.Options{Dir: filepath.Join(dir, "clusters"), Executable: executable})
+	if err != nil {
+		fmt.Println("error:", err)
+		return 1
+	}
+	c, err := p.Create(context.Background(), cluster.Spec{ID: "local"}, quiet)
+	if err != nil {
+		fmt.Println("error:", err)
+		return 1
+	}
+	if err := leaveNote(context.Background(), c, "before"); err != nil {
+		fmt.Println("error:", err)
+		return 1
+	}
+	fmt.Println("ready")
+	select {}
+}
+
+// leaveNote makes an object that must survive.
+func leaveNote(ctx context.Context, c cluster.Cluster, name string) error {
+	_, err := kubernetes.NewForConfigOrDie(c.LearnerConfig()).CoreV1().ConfigMaps("default").Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+	return err
+}
+
+func findNote(ctx context.Context, c cluster.Cluster, name string) error {
+	_, err := kubernetes.NewForConfigOrDie(c.LearnerConfig()).CoreV1().ConfigMaps("default").Get(ctx, name, metav1.GetOptions{})
+	return err
+}
+
+// TestServerKilled kills a server: its control plane ends with it, and the next server finds the cluster as it was.
+func TestServerKilled(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	server := exec.Command(os.Args[0], serverCommand, dir)
+	out, err := server.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer server.Process.Kill()
+	said := make([]byte, 1000)
+	n, _ := out.Read(said)
+	if strings.TrimSpace(string(said[:n])) != "ready" {
+		t.Fatalf("the server says %q", said[:n])
+	}
+	planes := children(t, server.Process.Pid)
+	if len(planes) != 1 {
+		t.Fatalf("children of the server: %v", planes)
+	}
+	if err := server.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = server.Wait()
+	until(t, "the end of the control plane", func(context.Context) bool {
+		return errors.Is(syscall.Kill(planes[0], 0), syscall.ESRCH)
+	})
+
+	p := newProvider(t, dir)
+	ids, err := p.List(t.Context())
+	if err != nil || len(ids) != 1 || ids[0] != "local" {
+		t.Fatalf("clusters %v, %v", ids, err)
+	}
+	c, err := p.Adopt(within(t, patience), cluster.Spec{ID: "local"}, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := findNote(t.Context(), c, "before"); err != nil {
+		t.Errorf("after the death of the server: %v", err)
+	}
+}
+
+// TestHealing kills the control plane of a cluster that its learner goes on using, at the same address.
+func TestHealing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := newProvider(t, dir)
+	c, err := p.Create(within(t, patience), cluster.Spec{ID: "heal"}, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := leaveNote(t.Context(), c, "before"); err != nil {
+		t.Fatal(err)
+	}
+	states := make(chan cluster.Health, 100)
+	defer c.Health(func(h cluster.Health) { states <- h })()
+	if h := <-states; !h.Ready {
+		t.Fatalf("at first: %+v", h)
+	}
+	if err := syscall.Kill(plane(t, "heal"), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	died := <-states
+	if died.Ready || died.Fatal || !strings.Contains(died.Reason, "killed") {
+		t.Errorf("after the kill: %+v", died)
+	}
+	phases := 0
+	deadline := time.After(patience)
+	for healed := false; !healed; {
+		select {
+		case h := <-states:
+			healed, phases = h.Ready, max(phases, len(h.Phases))
+		case <-deadline:
+			t.Fatal("not healed")
+		}
+	}
+	if phases != 5 {
+		t.Errorf("%d phases were shown while it healed", phases)
+	}
+	if err := findNote(t.Context(), c, "before"); err != nil {
+		t.Errorf("after the healing: %v", err)
+	}
+	if _, err := p.Adopt(t.Context(), cluster.Spec{ID: "heal"}, quiet); err == nil {
+		t.Error("a running cluster was started a second time")
+	}
+}
+
+// plane returns the control-plane process of one of this test's clusters, which has the id in its arguments.
+func plane(t *testing.T, id string) int {
+	t.Helper()
+	for _, pid := range children(t, os.Getpid()) {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if strings.HasSuffix(strings.TrimRight(string(line), "\x00"), embedded.Command+"\x00"+id) {
+			return pid
+		}
+	}
+	t.Fatalf("no control plane of %s", id)
+	return 0
+}
+
+// TestTemplate makes two clusters from a template at the same time. Nothing of one is seen in the other.
+func TestTemplate(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t, t.TempDir())
+	if err := p.Prepare(within(t, patience)); err != nil {
+		t.Fatal(err)
+	}
+	made := make(chan cluster.Cluster, 2)
+	for _, id := range []string{"first", "second"} {
+		go func() {
+			c, err := p.Create(within(t, patience), cluster.Spec{ID: id, Nodes: 1}, quiet)
+			if err != nil {
+				t.Error(err)
+			}
+			made <- c
+		}()
+	}
+	for range 2 {
+		c := <-made
+		if c == nil {
+			t.FailNow()
+		}
+		if err := leaveNote(t.Context(), c, c.ID()); err != nil {
+			t.Fatal(err)
+		}
+		kube := kubernetes.NewForConfigOrDie(c.LearnerConfig())
+		notes, err := kube.CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{})
+		if err != nil || len(notes.Items) != 2 {
+			t.Errorf("%s holds %d config maps, want kube-root-ca.crt and its own: %v", c.ID(), len(notes.Items), err)
+		}
+		nodes, err := kube.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+		if err != nil || len(nodes.Items) != 1 {
+			t.Errorf("%s has %d nodes, want 1: %v", c.ID(), len(nodes.Items), err)
+		}
+		oldResourceVersion(t, &lab{kube: kube}, "default")
+		ca, err := kube.CoreV1().ConfigMaps("default").Get(t.Context(), "kube-root-ca.crt", metav1.GetOptions{})
+		if err != nil || ca.Data["ca.crt"] != string(c.Config().CAData) {
+			t.Errorf("%s publishes another authority than its own: %v", c.ID(), err)
+		}
+		trust, err := kube.CoreV1().ConfigMaps("kube-system").Get(t.Context(), "extension-apiserver-authentication", metav1.GetOptions{})
+		if err != nil || strings.TrimSpace(trust.Data["client-ca-file"]) != strings.TrimSpace(string(c.Config().CAData)) {
+			t.Errorf("%s trusts another authority than its own: %v", c.ID(), err)
+		}
+		if err := p.Delete(t.Context(), c.ID()); err != nil {
+			t.Error(err)
+		}
+	}
+	if ids, err := p.List(t.Context()); err != nil || len(ids) != 0 {
+		t.Errorf("after deletion: %v, %v", ids, err)
+	}
+}
+
+// TestBadData starts clusters on data that cannot be used.
+func TestBadData(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		spoil func(dir string) error
+		want  error
+		says  string
+	}{
+		{"newer version", func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "cluster.json"), []byte(`{"format":1,"kubernetes":"v1.38.0"}`), 0o600)
+		}, embedded.ErrNewer, "v1.38.0"},
+		{"newer format", func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "cluster.json"), []byte(`{"format":99,"kubernetes":"v1.37.0"}`), 0o600)
+		}, embedded.ErrNewer, "update apilab"},
+		{"no description", func(dir string) error { return nil }, embedded.ErrUnreadable, "reset"},
+		{"garbled description", func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "cluster.json"), []byte(`{`), 0o600)
+		}, embedded.ErrUnreadable, "cluster.json"},
+		{"garbled store", func(dir string) error {
+			if err := os.WriteFile(filepath.Join(dir, "cluster.json"), []byte(`{"format":1,"kubernetes":"v1.37.0"}`), 0o600); err != nil {
+				return err
+			}
+			store := filepath.Join(dir, "etcd", "member", "snap")
+			if err := os.MkdirAll(store, 0o700); err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(store, "db"), []byte(strings.Repeat("garbage ", 8192)), 0o600)
+		}, embedded.ErrUnreadable, "last lines of its log"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			dir := filepath.Join(root, "clusters", "bad")
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.spoil(dir); err != nil {
+				t.Fatal(err)
+			}
+			p := newProvider(t, root)
+			_, err := p.Adopt(within(t, patience), cluster.Spec{ID: "bad"}, quiet)
+			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("got %v", err)
+			}
+			if _, err := os.Stat(dir); err != nil {
+				t.Errorf("the data are gone: %v", err)
+			}
+		})
+	}
+}
+
+// TestCancelledCreation gives a start up: no process and no data are left.
+func TestCancelledCreation(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	p := newProvider(t, root)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	_, err := p.Create(ctx, cluster.Spec{ID: "given-up"}, func(p cluster.Phase) {
+		if p.Name == "apiserver" {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	left, err := os.ReadDir(filepath.Join(root, "clusters"))
+	if err != nil || len(left) != 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+func TestBadID(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t, t.TempDir())
+	for _, id := range []string{"", "..", "a/b", "A", "-a", "a.deleted", strings.Repeat("a", 41)} {
+		if _, err := p.Create(t.Context(), cluster.Spec{ID: id}, quiet); err == nil {
+			t.Errorf("%q was taken", id)
+		}
+		if err := p.Delete(t.Context(), id); err == nil {
+			t.Errorf("%q was deleted", id)
+		}
+	}
+}
