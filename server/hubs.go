@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"maps"
+	"sync"
 
 	"github.com/apilab/apilab/server/hub"
 	"github.com/apilab/apilab/server/protocol"
@@ -47,7 +48,9 @@ func (s *Server) stopHubs() {
 	s.mu.Lock()
 	hubs := maps.Clone(s.hubs)
 	s.mu.Unlock()
+	var closing sync.WaitGroup
 	for _, h := range hubs {
-		h.Close()
+		closing.Go(h.Close)
 	}
+	closing.Wait()
 }

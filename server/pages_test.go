@@ -154,3 +154,22 @@ func TestEveryBuiltInLessonIsShownWithItsExercises(t *testing.T) {
 		t.Errorf("%d lessons with %d exercises", lessons, cards)
 	}
 }
+
+func TestAssetsMayBeKept(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	if !s.renderer.Built() {
+		t.Skip("the assets are not built: npm run build")
+	}
+	v := s.learner(t)
+	_, after, _ := strings.Cut(v.get("/").body, `<link rel="stylesheet" href="`)
+	path, _, _ := strings.Cut(after, `"`)
+	a := s.visitor(t).get(path, header("Accept-Encoding", "gzip")) // the sign-in page needs them too
+	a.wants(t, http.StatusOK, "{")
+	if got := a.header.Get("Cache-Control"); !strings.Contains(got, "immutable") {
+		t.Errorf("Cache-Control is %q", got)
+	}
+	if a.header.Get("Content-Encoding") != "gzip" {
+		t.Error("it is not compressed")
+	}
+}

@@ -344,6 +344,11 @@ func TestAFormerSessionIsNotHeard(t *testing.T) {
 		synctest.Wait()
 		before := len(s.page.of("exercise"))
 		first.tell("t/00", 6, checker.Saved{})
+		first.versions("99")
+		time.Sleep(time.Second)
+		if told := s.page.of("rv"); len(told) > 0 && strings.Contains(told[len(told)-1], "99") {
+			t.Error("a version of the former cluster was told")
+		}
 		if len(s.page.of("exercise")) != before {
 			t.Error("a state of the former session was told")
 		}

@@ -16,6 +16,7 @@ type session struct {
 	// base is added to the revisions of this session's states, so that they stay in order over sessions and restarts
 	// of the server.
 	base uint64
+	over bool // nothing it says counts any more; guarded by the hub's mu
 
 	ctx    context.Context // ends with the session
 	cancel context.CancelFunc
@@ -55,7 +56,7 @@ func (h *Hub) beginSession(c cluster.Cluster, incarnation int) {
 func (h *Hub) endSession(s *session, clusterGone bool) {
 	h.saver.flush() // what the session knows is lost with it
 	h.mu.Lock()
-	h.session = nil
+	h.session, s.over = nil, true
 	open := make(map[string]*exercise)
 	for _, id := range h.opened {
 		open[id] = h.exercises[id]

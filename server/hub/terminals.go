@@ -92,8 +92,11 @@ func (h *Hub) OpenTerminal(size Size) (uint32, error) {
 	}
 	t := &terminal{Terminal: opened, id: id}
 	if !h.spawn(func() {
-		<-t.Done()
-		h.TerminalUsed()
+		select {
+		case <-t.Done():
+			h.TerminalUsed()
+		case <-h.ctx.Done():
+		}
 	}) {
 		go t.end()
 		return 0, context.Canceled

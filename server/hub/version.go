@@ -20,7 +20,7 @@ type version struct {
 func (h *Hub) versionSeen(s *session, rv string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.session != s && h.session != nil || rv == h.version.newest {
+	if s.over || rv == h.version.newest {
 		return
 	}
 	h.version.newest = rv

@@ -87,14 +87,6 @@ func (s *Store) ProlongSession(ctx context.Context, token string, ttl time.Durat
 	return nil
 }
 
-// EndSession signs out. A session that does not exist is no error.
-func (s *Store) EndSession(ctx context.Context, token string) error {
-	if _, err := s.db.ExecContext(ctx, `DELETE FROM sessions WHERE token_hash = ?`, hash(token)); err != nil {
-		return fmt.Errorf("end a session: %w", err)
-	}
-	return nil
-}
-
 // randomToken returns n random bytes as text that fits into URLs and cookies.
 func randomToken(n int) string {
 	b := make([]byte, n)
