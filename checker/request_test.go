@@ -7,13 +7,15 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
+
+	"github.com/apilab/apilab/checker/internal/real"
 )
 
 func TestRequest(t *testing.T) {
 	t.Parallel()
-	recorder, config := withGateway(t)
-	l := newLab(t, func(o *Options) { o.Records = recorder })
-	learner, err := dynamic.NewForConfig(config)
+	gateway := real.NewGateway(t)
+	l := newLab(t, func(o *Options) { o.Records = gateway.Recorder })
+	learner, err := dynamic.NewForConfig(gateway.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,9 +78,9 @@ func TestRequest(t *testing.T) {
 
 func TestRequestThatBreaksACheck(t *testing.T) {
 	t.Parallel()
-	recorder, config := withGateway(t)
-	l := newLab(t, func(o *Options) { o.Records = recorder })
-	learner, err := dynamic.NewForConfig(config)
+	gateway := real.NewGateway(t)
+	l := newLab(t, func(o *Options) { o.Records = gateway.Recorder })
+	learner, err := dynamic.NewForConfig(gateway.Config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
+
+	"github.com/apilab/apilab/checker/internal/real"
 )
 
 const oneCheck = `
@@ -194,7 +196,7 @@ checks:
 	l.deleteConfigMap("a")
 	l.Close()
 
-	again := NewSession(Options{Config: l.config, Run: l.shell})
+	again := NewSession(Options{Config: l.config, Run: l.shell()})
 	defer again.Close()
 	l.Session, l.states = again, watchStates(again)
 	l.openWith(text, saved)
@@ -269,7 +271,7 @@ func TestWatchesAreShared(t *testing.T) {
 
 // Not parallel: it counts the goroutines of the whole process.
 func TestCloseLeavesNothingRunning(t *testing.T) {
-	realCluster(t)
+	real.Cluster(t)
 	before := runtime.NumGoroutine()
 	l := newLab(t)
 	group := l.namespace + ".example.com"

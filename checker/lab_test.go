@@ -1,14 +1,10 @@
 package checker
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -19,120 +15,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/apilab/apilab/cluster"
+	"github.com/apilab/apilab/checker/internal/real"
 	"github.com/apilab/apilab/exercises"
-	"github.com/apilab/apilab/gateway"
 )
-
-// The tests in this file's company judge against a real API server: that of the program in APILAB_BIN, which is started
-// once, or the one that APILAB_KUBECONFIG names. Without either they are skipped.
 
 // patience bounds what a test waits for that is about to happen.
 const patience = 20 * time.Second
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	stopReal()
-	os.Exit(code)
-}
-
-var (
-	realOnce   sync.Once
-	realFile   string // kubeconfig
-	realErr    error
-	stopReal   = func() {}
-	realConfig *rest.Config
-)
-
-// realCluster returns the access to a real API server, with all rights.
-func realCluster(t *testing.T) *rest.Config {
-	t.Helper()
-	if os.Getenv("APILAB_BIN") == "" && os.Getenv("APILAB_KUBECONFIG") == "" {
-		t.Skip("needs a real API server: set APILAB_BIN to a built apilab (make test does), or APILAB_KUBECONFIG")
-	}
-	realOnce.Do(func() { realErr = startReal() })
-	if realErr != nil {
-		t.Fatal(realErr)
-	}
-	return rest.CopyConfig(realConfig)
-}
-
-func startReal() error {
-	realFile = os.Getenv("APILAB_KUBECONFIG")
-	if realFile == "" {
-		if err := startApilab(os.Getenv("APILAB_BIN")); err != nil {
-			return err
-		}
-	}
-	config, err := clientcmd.BuildConfigFromFlags("", realFile)
-	if err != nil {
-		return err
-	}
-	realConfig = config
-	return ready(config)
-}
-
-// startApilab serves on a data directory of its own until stopReal.
-func startApilab(program string) error {
-	dir, err := os.MkdirTemp("", "apilab")
-	if err != nil {
-		return err
-	}
-	var log bytes.Buffer
-	cmd := exec.Command(program, "serve", "--no-open", "--data-dir", filepath.Join(dir, "data"))
-	cmd.Stderr = &log
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start %s: %w", program, err)
-	}
-	stopReal = func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		_ = cmd.Wait()
-		_ = os.RemoveAll(dir)
-	}
-	lines := bufio.NewScanner(stdout)
-	for !strings.Contains(lines.Text(), "http://") {
-		if !lines.Scan() {
-			return fmt.Errorf("%s did not start: %s", program, log.String())
-		}
-	}
-	go func() { // nobody else reads, and a full pipe would stop it
-		for lines.Scan() {
-		}
-	}()
-	realFile = filepath.Join(dir, "kubeconfig")
-	output, err := exec.Command(program, "kubeconfig", "--data-dir", filepath.Join(dir, "data"), "-o", realFile).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("get the kubeconfig: %w: %s", err, output)
-	}
-	return nil
-}
-
-// ready waits for the cluster: its gateway starts it on the first request, and answers 503 meanwhile.
-func ready(config *rest.Config) error {
-	client, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
-	defer cancel()
-	for {
-		_, err := client.Resource(namespaces).Get(ctx, "kube-system", metav1.GetOptions{})
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("the cluster is not ready: %w", err)
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
-}
+func TestMain(m *testing.M) { os.Exit(real.Main(m)) }
 
 var (
 	namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
@@ -153,7 +44,7 @@ type lab struct {
 // newLab makes the namespace and the session; both go with the test.
 func newLab(t *testing.T, change ...func(*Options)) *lab {
 	t.Helper()
-	config := realCluster(t)
+	config := real.Cluster(t)
 	config.QPS = -1
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
@@ -164,7 +55,7 @@ func newLab(t *testing.T, change ...func(*Options)) *lab {
 	t.Cleanup(func() {
 		_ = client.Resource(namespaces).Delete(context.Background(), l.namespace, metav1.DeleteOptions{})
 	})
-	o := Options{Learner: "test", Config: config, Run: l.shell, Logger: slog.New(slog.DiscardHandler)}
+	o := Options{Learner: "test", Config: config, Run: l.shell(), Logger: slog.New(slog.DiscardHandler)}
 	for _, fn := range change {
 		fn(&o)
 	}
@@ -176,18 +67,12 @@ func newLab(t *testing.T, change ...func(*Options)) *lab {
 
 type object = map[string]any
 
-// shell runs a script with the platform's kubectl, in the test's namespace.
-func (l *lab) shell(ctx context.Context, _ Identity, script string) (string, error) {
-	dir := l.t.TempDir()
-	if program := os.Getenv("APILAB_BIN"); program != "" {
-		if err := os.Symlink(program, filepath.Join(dir, "kubectl")); err != nil {
-			return "", err
-		}
+// shell runs scripts as the platform, strictly, and with NS for the test's namespace.
+func (l *lab) shell() Runner {
+	run := real.Shell(l.t, "")
+	return func(ctx context.Context, _ Identity, script string) (string, error) {
+		return run(ctx, "set -eu\n"+strings.ReplaceAll(script, "NS", l.namespace))
 	}
-	cmd := exec.CommandContext(ctx, "bash", "-euc", strings.ReplaceAll(script, "NS", l.namespace))
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+realFile, "PATH="+dir+":"+os.Getenv("PATH"), "HOME="+dir)
-	output, err := cmd.CombinedOutput()
-	return string(output), err
 }
 
 // open parses an exercise, in whose text NS is the test's namespace, and opens it.
@@ -375,46 +260,3 @@ func (s *statesSeen) of(id string) []CheckState {
 	}
 	return states
 }
-
-// withGateway puts a real gateway before the cluster, and returns the learner's access through it.
-func withGateway(t *testing.T) (*gateway.Recorder, *rest.Config) {
-	t.Helper()
-	g, err := gateway.New(gateway.Options{Dir: t.TempDir(), Clusters: oneCluster{config: realCluster(t)}, Port: 0})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- g.Serve(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	})
-	text, err := g.Kubeconfig("test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	config, err := clientcmd.RESTConfigFromKubeConfig(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g.Recorder("test"), config
-}
-
-// oneCluster gives the real cluster to the gateway.
-type oneCluster struct{ config *rest.Config }
-
-func (c oneCluster) Get(string) (cluster.Cluster, bool)                     { return c, true }
-func (c oneCluster) Claim(context.Context, string) (cluster.Cluster, error) { return c, nil }
-func (c oneCluster) Status(id string) cluster.Status {
-	return cluster.Status{ID: id, State: cluster.Ready}
-}
-func (c oneCluster) ID() string                                   { return "test" }
-func (c oneCluster) Config() *rest.Config                         { return c.config }
-func (c oneCluster) LearnerConfig() *rest.Config                  { return c.config }
-func (c oneCluster) Capabilities() cluster.Capabilities           { return cluster.Capabilities{} }
-func (c oneCluster) Health(func(cluster.Health)) (stop func())    { return func() {} }
-func (c oneCluster) Usage(context.Context) (cluster.Usage, error) { return cluster.Usage{}, nil }
-func (c oneCluster) Stop(context.Context) error                   { return nil }

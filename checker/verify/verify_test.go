@@ -1,0 +1,196 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apilab/apilab/checker"
+	"github.com/apilab/apilab/checker/internal/real"
+	"github.com/apilab/apilab/exercises"
+)
+
+func TestMain(m *testing.M) { os.Exit(real.Main(m)) }
+
+// realEnv gives labs on one real cluster; tests keep apart by namespaces.
+type realEnv struct{ t *testing.T }
+
+func (e realEnv) Lab(_ context.Context, want exercises.Cluster) (*Lab, error) {
+	if want.Backend == "kind" {
+		return nil, fmt.Errorf("%w: kind", ErrUnsupported)
+	}
+	gateway := real.NewGateway(e.t)
+	platform, learner := real.Shell(e.t, ""), real.Shell(e.t, gateway.Kubeconfig)
+	run := func(ctx context.Context, who checker.Identity, script string) (string, error) {
+		if who == checker.Platform {
+			return platform(ctx, "set -e\n"+script)
+		}
+		return learner(ctx, script)
+	}
+	return &Lab{Config: real.Cluster(e.t), Records: gateway.Recorder, Run: run, Close: func() error { return nil }}, nil
+}
+
+// exercise is one that holds; tests put mistakes into it.
+const exercise = `
+title: T
+task: T
+setup: kubectl create namespace NS --dry-run=client -o yaml | kubectl apply -f -
+reset: kubectl delete configmap a -n NS --ignore-not-found
+checks:
+  - id: made
+    says: Made
+    object: {resource: configmaps, namespace: NS, name: a}
+    expect: object.data.k == 'v'
+  - id: read
+    says: Read
+    request: {verb: get, resource: configmaps, namespace: NS, name: a}
+    expect: request.status.code == 200
+  - id: version
+    says: Version
+    answer: {prompt: P, with: {maps: {resource: configmaps, namespace: NS}}}
+    expect: maps.exists(m, m.metadata.resourceVersion == answer)
+  - id: picked
+    says: Picked
+    choice: {prompt: P, options: [{id: r, text: R, right: true, why: W}, {id: w, text: W, why: W}]}
+answers:
+  version: $(kubectl get configmap a -n NS -o jsonpath='{.metadata.resourceVersion}')
+solution: |
+  kubectl create configmap a -n NS --from-literal=k=v
+  kubectl get configmap a -n NS
+wrong:
+  - name: another value
+    run: kubectl create configmap a -n NS --from-literal=k=w
+    answers: {version: '1', picked: w}
+    stays: [made, read, version, picked]
+`
+
+// prove runs one exercise, with replacements made in its text, and returns the report.
+func prove(t *testing.T, replace ...string) (Summary, string) {
+	t.Helper()
+	namespace := fmt.Sprintf("v-%x", time.Now().UnixNano())
+	text := strings.NewReplacer(replace...).Replace(exercise)
+	e, problems := exercises.Parse("track/test", []byte(strings.ReplaceAll(text, "NS", namespace)))
+	if e == nil {
+		t.Fatal(problems)
+	}
+	var out bytes.Buffer
+	summary, err := Run(t.Context(), realEnv{t}, Plan{Exercises: []*exercises.Exercise{e}, Within: 3 * time.Second}, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = real.Shell(t, "")(context.Background(), "kubectl delete namespace --wait=false "+namespace)
+	return summary, strings.ReplaceAll(out.String(), namespace, "NS")
+}
+
+func TestExercises(t *testing.T) {
+	t.Parallel()
+	real.Cluster(t)
+	for _, tt := range []struct {
+		name    string
+		replace []string
+		want    []string // in the report; empty: it passes
+	}{
+		{"that hold", nil, nil},
+		{"that are green before anything was done", []string{"object.data.k == 'v'", "object == null"}, []string{
+			"track/test: check made is passing before anything was done", "expect  object == null", "by      there is no ConfigMap a in NS",
+		}},
+		{"that a wrong answer passes", []string{"object.data.k == 'v'", "object.data.k != ''"}, []string{
+			`track/test: check made is passing after the wrong answer "another value"`, "by      ConfigMap a in NS at resourceVersion",
+		}},
+		{"that the solution does not pass", []string{"=k=v", "=k=x"}, []string{
+			`track/test: check made is failing after the solution: data.k is "x"; expected "v"`, `saw     object.data.k = "x"`, "output", "configmap/a created",
+		}},
+		{"that stay green after a reset", []string{"reset: kubectl delete configmap a", "reset: kubectl get ns a", "run: kubectl create configmap a -n NS --from-literal=k=w", "run: 'true'"}, []string{
+			"track/test: check made is passing after the solution was reset",
+		}},
+		{"that are broken", []string{"object.data.k == 'v'", "object.data.k > 1"}, []string{
+			"track/test: check made is broken after", "cannot be evaluated: no such overload",
+		}},
+		{"whose setup fails", []string{"setup: kubectl", "setup: false; kubectl"}, []string{"the exercise could not be set up: the setup failed"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			summary, report := prove(t, tt.replace...)
+			for _, want := range tt.want {
+				if !strings.Contains(report, want) {
+					t.Errorf("the report lacks %q", want)
+				}
+			}
+			last := "1 passed, 0 failed\n"
+			if len(tt.want) > 0 {
+				last = "0 passed, 1 failed\n"
+			}
+			if !strings.HasSuffix(report, "\n"+last) || summary.Failed != min(1, len(tt.want)) {
+				t.Errorf("%+v", summary)
+			}
+			if t.Failed() {
+				t.Log(report)
+			}
+		})
+	}
+}
+
+func TestLessons(t *testing.T) {
+	t.Parallel()
+	namespace := fmt.Sprintf("v-%x", time.Now().UnixNano())
+	real.Cluster(t)
+	lesson := Lesson{ID: "track/lesson", File: "content/track/lesson/index.md", Setup: "kubectl create namespace " + namespace, Transcripts: []Transcript{
+		{Line: 10, Steps: []Step{
+			{11, "N=" + namespace, ""},
+			{12, "kubectl create configmap a -n $N", "configmap/a created"},
+			{14, "kubectl get configmaps -n $N", "NAME DATA AGE\na  0  <age>\n…"},
+			{18, "false; echo still \\\n  here", "still here"},
+		}},
+		{Line: 30, Steps: []Step{{31, "echo one", "two"}, {33, "exit 3", ""}, {34, "echo gone", "gone"}}},
+	}}
+	var out bytes.Buffer
+	skipped, _ := exercises.Parse("track/kind", []byte(strings.NewReplacer("NS", "ns", "title: T", "title: T\ncluster: {backend: kind}").Replace(exercise)))
+	summary, err := Run(t.Context(), realEnv{t}, Plan{Exercises: []*exercises.Exercise{skipped}, Lessons: []Lesson{lesson}, Parallel: 2}, &out)
+	_, _ = real.Shell(t, "")(context.Background(), "kubectl delete namespace --wait=false "+namespace)
+	if err != nil || summary != (Summary{Failed: 1, Skipped: 1}) {
+		t.Errorf("%+v, %v", summary, err)
+	}
+	report := out.String()
+	for _, want := range []string{
+		"skip  track/kind: no such cluster can be made here: kind\n",
+		"content/track/lesson/index.md:31: $ echo one\n        line 1 is\n          one\n",
+		"content/track/lesson/index.md:33: $ exit 3\n        did not run: exit status 3\n",
+		"\n0 passed, 1 failed\n",
+	} {
+		if !strings.Contains(report, want) {
+			t.Errorf("the report lacks %q", want)
+		}
+	}
+	if strings.Contains(report, "index.md:1") || strings.Contains(report, "index.md:34") {
+		t.Error("the report has more than it should")
+	}
+	if t.Failed() {
+		t.Log(report)
+	}
+}
+
+func TestRunThatIsCutShort(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cause := errors.New("enough")
+	cancel(cause)
+	e, _ := exercises.Parse("track/test", []byte(strings.ReplaceAll(exercise, "NS", "ns")))
+	if _, err := Run(ctx, brokenEnv{}, Plan{Exercises: []*exercises.Exercise{e, e, e}}, &bytes.Buffer{}); !errors.Is(err, cause) {
+		t.Errorf("got %v", err)
+	}
+	var out bytes.Buffer
+	if _, err := Run(t.Context(), brokenEnv{}, Plan{Exercises: []*exercises.Exercise{e}}, &out); err != nil || !strings.Contains(out.String(), "no room") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
+type brokenEnv struct{}
+
+func (brokenEnv) Lab(context.Context, exercises.Cluster) (*Lab, error) {
+	return nil, errors.New("no room")
+}
