@@ -531,7 +531,7 @@ func logsAndExec(t *testing.T, l *lab, ns string) {
 	}
 	states(t, l, ns, metav1.ListOptions{}, "Ready")
 	const sentence = "the pods of this cluster are simulated"
-	_, err := l.kube.CoreV1().Pods(ns).GetLogs("main", &corev1.PodLogOptions{}).DoRaw(t.Context())
+	_, err := l.kube.CoreV1().Pods(ns).GetLogs("main", &corev1.PodLogOptions{}).Stream(t.Context()) // as kubectl does
 	if err == nil || !strings.Contains(err.Error(), sentence) || !strings.Contains(err.Error(), "kind") {
 		t.Errorf("logs: %v", err)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
+	"net/netip"
 	"runtime"
 
 	corev1 "k8s.io/api/core/v1"
@@ -53,17 +55,28 @@ func newNode(n wire.Node) *corev1.Node {
 		},
 		Spec: corev1.NodeSpec{PodCIDR: n.PodCIDR, PodCIDRs: []string{n.PodCIDR}},
 		Status: corev1.NodeStatus{
-			Capacity:    nodeRoom,
-			Allocatable: nodeRoom,
-			Addresses: []corev1.NodeAddress{
-				{Type: corev1.NodeInternalIP, Address: n.Address},
-				{Type: corev1.NodeHostName, Address: n.Name},
-			},
-			DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: kubeletPort}},
+			Capacity:        nodeRoom,
+			Allocatable:     nodeRoom,
+			Addresses:       nodeAddresses(n.Name, n.Address),
+			DaemonEndpoints: kubeletEndpoint,
 			NodeInfo:        nodeInfo(),
 			Conditions:      nodeConditions(metav1.Now()),
 		},
 	}
+}
+
+var kubeletEndpoint = corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: kubeletPort}}
+
+func nodeAddresses(name, ip string) []corev1.NodeAddress {
+	return []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: ip}, {Type: corev1.NodeHostName, Address: name}}
+}
+
+// inventAddress gives a node an address of its own, from its name. Nothing is ever dialled there.
+func inventAddress(name string) string {
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	sum := h.Sum32()
+	return netip.AddrFrom4([4]byte{172, 19, byte(sum >> 8), byte(sum)}).String()
 }
 
 func nodeInfo() corev1.NodeSystemInfo {
@@ -91,6 +104,10 @@ func renderNode(object any) (string, error) {
 	patch := map[string]any{"conditions": nodeConditions(metav1.Now()), "nodeInfo": nodeInfo()}
 	if len(node.Status.Capacity) == 0 {
 		patch["capacity"], patch["allocatable"] = nodeRoom, nodeRoom
+	}
+	if len(node.Status.Addresses) == 0 {
+		patch["addresses"] = nodeAddresses(node.Name, inventAddress(node.Name))
+		patch["daemonEndpoints"] = kubeletEndpoint
 	}
 	out, err := json.Marshal(patch)
 	return string(out), err
