@@ -67,6 +67,9 @@ type Gateway struct {
 	upstreams map[string]*upstream
 }
 
+// AnyPort lets the system choose the port, for a gateway that nobody comes back to.
+const AnyPort = -1
+
 // New opens the listener on 127.0.0.1, so that Addr and Kubeconfig are right before Serve. A port that was asked for and
 // is taken is an error that wraps ErrPortBusy.
 func New(o Options) (*Gateway, error) {

@@ -23,6 +23,9 @@ var ErrPortBusy = errors.New("the port is in use by another program")
 // listen opens the gateway's listener and remembers its port, so that a kubeconfig which a learner saved stays right.
 func listen(dir string, asked int, log *slog.Logger) (net.Listener, error) {
 	path := filepath.Join(dir, portFile)
+	if asked == AnyPort {
+		return listenOn(0)
+	}
 	if asked != 0 {
 		l, err := listenOn(asked)
 		if err != nil {
