@@ -70,6 +70,10 @@ func (c *managed) adopt(up Cluster) {
 	unwatch := up.Health(func(h Health) { c.observe(up, h) })
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.cluster != up { // it has ended already
+		unwatch()
+		return
+	}
 	c.unwatch = unwatch
 }
 
@@ -85,7 +89,7 @@ func (c *managed) observe(up Cluster, h Health) {
 	case h.Ready:
 		c.to(Ready, "", c.status.Get().Phases)
 	case h.Fatal:
-		c.cluster = nil
+		c.drop()
 		c.to(Failed, h.Reason, phases)
 	default:
 		c.to(Healing, h.Reason, phases)
@@ -116,12 +120,17 @@ func (c *managed) release() Cluster {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	up := c.cluster
+	c.drop()
+	return up
+}
+
+// drop forgets the cluster; c.mu is held.
+func (c *managed) drop() {
 	c.cluster = nil
 	if c.unwatch != nil {
 		c.unwatch()
 		c.unwatch = nil
 	}
-	return up
 }
 
 // fail ends an operation with an error. If it failed because it was cancelled, that is no failure: the cluster is then
