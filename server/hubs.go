@@ -1,10 +1,15 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"sync"
 
+	"k8s.io/client-go/rest"
+
+	"github.com/apilab/apilab/checker"
+	"github.com/apilab/apilab/exercises"
 	"github.com/apilab/apilab/server/hub"
 	"github.com/apilab/apilab/server/protocol"
 	"github.com/apilab/apilab/server/store"
@@ -20,6 +25,34 @@ func (s *Server) hub(learner store.Learner) *hub.Hub {
 		s.hubs[learner.ID] = h
 	}
 	return h
+}
+
+func (s *Server) newHub(learner store.Learner) *hub.Hub {
+	records := s.gateway.Recorder(learner.ID)
+	return hub.New(hub.Options{
+		Learner:  learner,
+		Version:  s.o.Version,
+		Host:     s.o.HostShell,
+		Clusters: s.clusters,
+		Records:  records,
+		Progress: s.store,
+		Exercise: func(id string) *exercises.Exercise { return s.library.current().exercise(id) },
+		Session: func(platform *rest.Config) hub.Session {
+			return checker.NewSession(checker.Options{
+				Learner: learner.ID,
+				Config:  platform,
+				Records: records,
+				Run:     s.runner(learner, platform),
+				Logger:  s.log,
+			})
+		},
+		Terminal: func(ctx context.Context, size hub.Size, edit hub.EditFunc) (hub.Terminal, error) {
+			return s.terminal(ctx, learner, size, edit)
+		},
+		Files:      newFiles(s.homeDir(learner.ID)),
+		Kubeconfig: func() ([]byte, error) { return s.gateway.Kubeconfig(learner.ID) },
+		Logger:     s.log,
+	})
 }
 
 // contentChanged is called when an author changed the content, with the mistakes in it.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"sync"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -73,15 +74,26 @@ func platformAccess(c *rest.Config) (kubeconfig []byte, address string, err erro
 	return kubeconfig, target.Host, nil
 }
 
-// A boundedBuffer keeps the end of what is written to it. It serves one writer at a time.
-type boundedBuffer struct{ bytes.Buffer }
+// A boundedBuffer keeps the end of what is written to it: of both of a script's outputs.
+type boundedBuffer struct {
+	mu   sync.Mutex
+	kept bytes.Buffer
+}
 
 func (b *boundedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	n := len(p)
 	p = p[max(0, n-maxScriptOutput):]
-	if over := b.Len() + len(p) - maxScriptOutput; over > 0 {
-		b.Next(over)
+	if over := b.kept.Len() + len(p) - maxScriptOutput; over > 0 {
+		b.kept.Next(over)
 	}
-	b.Buffer.Write(p)
+	b.kept.Write(p)
 	return n, nil
+}
+
+func (b *boundedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.kept.String()
 }

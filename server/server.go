@@ -115,6 +115,9 @@ func New(o Options) (_ *Server, err error) {
 	if s.local, err = s.store.EnsureLearner(ctx, localLearner, "You"); err != nil {
 		return nil, err
 	}
+	if err := s.makeFolders(s.local.ID); err != nil {
+		return nil, err
+	}
 	instance, err := s.store.Instance(ctx)
 	if err != nil {
 		return nil, err
@@ -210,8 +213,5 @@ func (s *Server) Close() error {
 	}
 	return errors.Join(errs...)
 }
-
-func (s *Server) learnerDir(id string) string { return filepath.Join(s.o.DataDir, "learners", id) }
-func (s *Server) portsDir(id string) string   { return filepath.Join(s.learnerDir(id), "ports") }
 
 func newRequestID() string { return rand.Text()[:8] }

@@ -1,0 +1,63 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/apilab/apilab/server/hub"
+	"github.com/apilab/apilab/server/store"
+	"github.com/apilab/apilab/shell"
+)
+
+// An openTerminal starts a learner's shell on a terminal.
+type openTerminal func(ctx context.Context, learner store.Learner, size hub.Size, edit hub.EditFunc) (hub.Terminal, error)
+
+// startShell is how terminals are opened.
+func (s *Server) startShell(ctx context.Context, learner store.Learner, size hub.Size, edit hub.EditFunc) (hub.Terminal, error) {
+	o, err := s.shellOptions(learner)
+	if err != nil {
+		return nil, err
+	}
+	o.Cols, o.Rows = size.Cols, size.Rows
+	o.OnEdit = func(ctx context.Context, e shell.Edit) (saved bool, text string, err error) {
+		return edit(ctx, hub.Edit{Name: e.Name, Text: e.Text, Language: e.Language})
+	}
+	t, err := shell.Start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// shellOptions are what all of a learner's shells have in common. Their kubectl goes through the gateway.
+func (s *Server) shellOptions(learner store.Learner) (shell.Options, error) {
+	kubeconfig, err := s.gateway.Kubeconfig(learner.ID)
+	if err != nil {
+		return shell.Options{}, err
+	}
+	o := shell.Options{
+		Home:        s.homeDir(learner.ID),
+		Ports:       s.portsDir(learner.ID),
+		Kubeconfig:  kubeconfig,
+		GatewayAddr: s.gateway.Addr(),
+		Host:        s.o.HostShell,
+		Executable:  s.o.Executable,
+	}
+	return o, nil
+}
+
+// makeFolders makes a learner's folders.
+func (s *Server) makeFolders(learner string) error {
+	for _, dir := range []string{s.homeDir(learner), s.portsDir(learner)} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("make the learner's folders: %w", err)
+		}
+	}
+	return nil
+}
+
+func (s *Server) learnerDir(id string) string { return filepath.Join(s.o.DataDir, "learners", id) }
+func (s *Server) homeDir(id string) string    { return filepath.Join(s.learnerDir(id), "home") }
+func (s *Server) portsDir(id string) string   { return filepath.Join(s.learnerDir(id), "ports") }
