@@ -79,10 +79,11 @@ export class Session extends EventTarget {
     return this.exercises.get(id)
   }
 
-  /** Takes a snapshot that came as a reply; an older one than the page has changes nothing. */
+  /** Takes a snapshot that came as a reply. A check that was pushed meanwhile, and is newer, stays. */
   keep(state: ExerciseState): void {
-    this.exercises.set(state.id, state)
-    this.changed('exercises')
+    const now = this.exercises.get(state.id)?.checks ?? []
+    const checks = state.checks.map((check) => now.find((other) => other.id === check.id && other.revision > check.revision) ?? check)
+    this.push({ ...state, checks })
   }
 
   notify(level: Level, text: string): void {
@@ -106,6 +107,23 @@ export class Session extends EventTarget {
     return () => this.removeEventListener(change, listener)
   }
 
+  /** After hello the server names the editors that are still wanted; by the time it answers a ping it has named all. */
+  private reviewEditors(): void {
+    const before = this.editors
+    if (before.length === 0) return
+    this.request('ping', {})
+      .catch(() => undefined)
+      .finally(() => {
+        if (this.connected !== 'open') return
+        for (const editor of before) if (this.editors.includes(editor)) this.editorClosed(editor.token)
+      })
+  }
+
+  private push(state: ExerciseState): void {
+    this.exercises.set(state.id, state)
+    this.changed('exercises')
+  }
+
   private changed(change: Change): void {
     this.dispatchEvent(new Event(change))
   }
@@ -122,6 +140,7 @@ export class Session extends EventTarget {
         this.rv = message.rv
         this.terminals = message.terminals ?? []
         for (const state of message.exercises ?? []) this.exercises.set(state.id, state)
+        this.reviewEditors()
         for (const change of ['hello', 'cluster', 'rv', 'terminals', 'exercises', 'connection'] as const) this.changed(change)
         break
       case 'cluster':
@@ -133,7 +152,7 @@ export class Session extends EventTarget {
         this.changed('rv')
         break
       case 'exercise':
-        this.keep(message.state)
+        this.push(message.state)
         break
       case 'terminals':
         this.terminals = message.terminals ?? []

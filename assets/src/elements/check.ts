@@ -79,9 +79,9 @@ export class ApilabCheck extends LightElement {
     const status = this.status
     if (!status || status.state === 'passing') return nothing
     const told = status.hints ?? []
-    const more = this.ready && status.hintsLeft > 0 && status.state !== 'broken'
+    const more = status.hintsLeft > 0 && status.state !== 'broken'
     return html`${told.length ? html`<ol class="hints">${told.map((hint) => html`<li>${inline(hint)}</li>`)}</ol>` : nothing}
-    ${more ? html`<div class="check-tools"><button type="button" class="button quiet" @click=${this.askHint}>${told.length ? 'Another hint' : 'Hint'}<span class="visually-hidden"> for: ${this.says}</span></button></div>` : nothing}`
+    ${more ? html`<div class="check-tools"><button type="button" class="button quiet" ?disabled=${!this.ready} @click=${this.askHint}>${told.length ? 'Another hint' : 'Hint'}<span class="visually-hidden"> for: ${this.says}</span></button></div>` : nothing}`
   }
 
   /** Takes answers while the exercise is open and the check does not pass. */

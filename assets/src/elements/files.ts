@@ -121,6 +121,7 @@ export class ApilabFiles extends LightElement {
       this.file = { path, text, version }
       this.dirty = false
       this.say('')
+      await this.updateComplete
       void this.editor?.focus()
     } catch (error) {
       this.say(sentence(error), true)

@@ -13,6 +13,7 @@ export class ApilabPageEditor extends LightElement {
   @property({ attribute: false }) request!: EditorRequest
   @state() private problem = ''
   @state() private ending = false
+  private ended = false
 
   constructor() {
     super()
@@ -21,6 +22,12 @@ export class ApilabPageEditor extends LightElement {
 
   override firstUpdated(): void {
     void this.editor?.focus()
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback()
+    if (this.ended || this.editor?.value === this.request.text) return
+    session.notify('warning', `The program that waited for ${this.request.name} has ended, so what you changed in the editor was not saved.`)
   }
 
   override render() {
@@ -46,6 +53,7 @@ export class ApilabPageEditor extends LightElement {
     this.problem = ''
     try {
       await session.request('editor.done', { token: this.request.token, save, text: save ? (this.editor?.value ?? '') : '' })
+      this.ended = true
       session.editorClosed(this.request.token)
     } catch (error) {
       this.problem = `Not saved. ${sentence(error)}`

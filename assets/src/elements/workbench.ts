@@ -109,7 +109,7 @@ export class ApilabWorkbench extends LightElement {
     return html`<div class="bench-tools" role="group" aria-label="Terminal">
       <button type="button" class="icon-button" title="Copy the selection" aria-label="Copy the selection" @click=${this.copy}>${icon('copy')}</button>
       <button type="button" class="icon-button" title="Paste" aria-label="Paste into the terminal" @click=${this.paste}>${icon('paste')}</button>
-      <button type="button" class="button quiet" aria-pressed=${reader} title="Screen-reader mode of the terminal" @click=${this.toggleReader}>${reader ? 'Reader on' : 'Reader'}</button>
+      <button type="button" class="button quiet" aria-pressed=${reader} title="Screen-reader mode of the terminal" @click=${this.toggleReader}>Screen reader${reader ? ' on' : ''}</button>
     </div>`
   }
 
@@ -310,6 +310,8 @@ export class ApilabWorkbench extends LightElement {
   }
 }
 
+/** Terminals are called by their place; their numbers mean something to the server only. */
 function nameOf(info: TerminalInfo): string {
-  return info.title === '' ? `terminal ${info.id}` : info.title
+  const place = session.terminals.findIndex((t) => t.id === info.id) + 1
+  return info.title === '' ? `terminal ${place}` : `${place} ${info.title}`
 }

@@ -1,0 +1,52 @@
+import { lessons } from './lab'
+import { expect, test } from './test'
+
+test('kubectl edit opens the page’s editor, and takes what is saved there', async ({ lab, page }) => {
+  await lab.ready(lessons.first)
+  await lab.run('kubectl delete configmap edited -n default --ignore-not-found; kubectl create configmap edited -n default --from-literal=colour=red')
+  await lab.type('kubectl edit configmap edited -n default')
+  const editor = page.locator('apilab-page-editor')
+  await expect(editor.locator('.cm-content')).toContainText('colour: red')
+  await editor.locator('.cm-line', { hasText: 'colour: red' }).click()
+  await page.keyboard.press('End')
+  for (let i = 0; i < 3; i++) await page.keyboard.press('Backspace')
+  await page.keyboard.type('blue')
+  await editor.getByRole('button', { name: 'Save and close' }).click()
+  await expect(editor).toHaveCount(0)
+  await lab.sees('configmap/edited edited')
+  await lab.type("clear; kubectl get configmap edited -n default -o jsonpath='{.data.colour}'")
+  await lab.sees('blue')
+})
+
+test('an edit that is discarded changes nothing, and one whose program is gone goes too', async ({ lab, page }) => {
+  await lab.ready(lessons.first)
+  await lab.run('kubectl create configmap untouched -n default --dry-run=client -o yaml | kubectl apply -f -')
+  await lab.type('kubectl edit configmap untouched -n default')
+  const editor = page.locator('apilab-page-editor')
+  await editor.getByRole('button', { name: 'Discard' }).click()
+  await expect(editor).toHaveCount(0)
+  await lab.sees(/cancelled|no changes/)
+
+  await lab.type('clear; kubectl edit configmap untouched -n default')
+  await expect(editor).toHaveCount(1)
+  await page.getByRole('tab').first().click()
+  await page.keyboard.press('Control+C')
+  await expect(editor).toHaveCount(0)
+})
+
+test('files of the home folder are read and written beside the terminal', async ({ lab, page }) => {
+  await lab.ready(lessons.first)
+  await lab.run('rm -f note.yaml; echo "made: in the terminal" > note.yaml')
+  await page.getByRole('tab', { name: 'Files' }).click()
+  await page.getByRole('button', { name: 'note.yaml' }).click()
+  const text = page.locator('apilab-files .cm-content')
+  await expect(text).toContainText('made: in the terminal')
+  await text.click()
+  await page.keyboard.press('Control+End')
+  await page.keyboard.type('changed: on the page')
+  await page.keyboard.press('Control+s')
+  await expect(page.locator('apilab-files .editor-status')).toContainText('Saved')
+  await page.getByRole('tab').first().click()
+  await lab.type('clear; cat note.yaml')
+  await lab.sees('changed: on the page')
+})

@@ -1,0 +1,77 @@
+import { lessons } from './lab'
+import { Line } from './line'
+import { expect, test } from './test'
+
+const ticks = (n: number) => Array.from({ length: n }, (_, i) => `tick ${i + 1}.`).join('\n')
+const count = (n: number, pause: string) => `clear; for i in $(seq 1 ${n}); do echo "tick $i."; sleep ${pause}; done`
+
+test('a reload in the middle of a running command loses and doubles nothing', async ({ lab, page }) => {
+  await lab.ready(lessons.first)
+  await lab.type(count(12, '0.3'))
+  await lab.sees('tick 3.')
+  await page.reload()
+  await lab.sees('tick 12.')
+  expect(await lab.screen()).toContain(ticks(12))
+})
+
+test('a lost network is said honestly, and the terminal goes on where it stopped', async ({ page, apilab, lab }) => {
+  const line = await new Line().open(apilab.url)
+  try {
+    await page.goto(line.url + lessons.first)
+    await lab.clusterIs('ready')
+    await lab.prompt()
+    await lab.type(count(10, '0.3'))
+    await lab.sees('tick 2.')
+    line.cut()
+    await expect(page.locator('.connection')).toContainText('Reconnecting')
+    await expect(lab.cluster).toHaveAttribute('data-state', 'unknown')
+    await page.keyboard.type('echo typed while away') // kept, and typed when the line is back
+    await page.keyboard.press('Enter')
+    line.mend()
+    await lab.sees(/^typed while away$/m)
+    await expect(page.locator('.connection')).toHaveCount(0)
+    const screen = await lab.screen()
+    expect(screen.match(/tick \d+\./g)).toEqual(ticks(10).split('\n'))
+    expect(screen.match(/^typed while away$/gm)).toHaveLength(1)
+  } finally {
+    line.close()
+  }
+})
+
+test('two terminals at once: one watches what the other does', async ({ lab, page }) => {
+  await lab.ready(lessons.first)
+  await lab.run('kubectl delete configmap seen --ignore-not-found -n default')
+  await lab.type('kubectl get configmaps -n default -w -o name')
+  await page.keyboard.press('Control+Shift+Backquote')
+  await expect(page.getByRole('tab')).toHaveCount(3)
+  await lab.prompt()
+  await lab.run('kubectl create configmap seen -n default')
+  await page.getByRole('tab').first().click()
+  await lab.sees('configmap/seen')
+  await page.keyboard.press('Control+C')
+  await lab.prompt()
+  await page.getByRole('button', { name: /^Close / }).last().click()
+  await expect(page.getByRole('tab')).toHaveCount(2)
+})
+
+test('a paste of 200 lines arrives whole', async ({ lab, page, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  await lab.ready(lessons.first)
+  await page.evaluate(() => navigator.clipboard.writeText(['cat > pasted <<EOF', ...Array.from({ length: 200 }, (_, i) => `line ${i + 1} of 200`), 'EOF', ''].join('\n')))
+  await page.getByRole('button', { name: 'Paste into the terminal' }).click()
+  await lab.prompt(30_000)
+  await page.keyboard.press('Enter')
+  await lab.type('clear; wc -l < pasted; tail -n 1 pasted')
+  await lab.sees(/\b200\b[^]*line 200 of 200/)
+})
+
+test('a resize reaches the program', async ({ lab, page }) => {
+  await lab.ready(lessons.first)
+  await page.setViewportSize({ width: 1100, height: 700 })
+  await lab.type('clear; echo "cols=$COLUMNS"')
+  const wide = Number(/cols=(\d+)/.exec((await expect.poll(() => lab.screen()).toMatch(/cols=\d+\n/), await lab.screen()))?.[1])
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await lab.type('clear; echo "more=$COLUMNS"')
+  await lab.sees(/more=\d+\n/)
+  expect(Number(/more=(\d+)/.exec(await lab.screen())?.[1])).toBeGreaterThan(wide)
+})
