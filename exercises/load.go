@@ -130,8 +130,10 @@ func readBounded(fsys fs.FS, file string) ([]byte, error) {
 // parse returns the exercise, or nil and why not, and the lines of the exercises that it needs.
 func parse(id, file string, data []byte) (_ *Exercise, needs map[string]int, problems []Problem) {
 	defer func() {
+		last := bytes.Count(bytes.TrimRight(data, "\n"), []byte("\n")) + 1
 		for i := range problems {
 			problems[i].File = file
+			problems[i].Line = min(problems[i].Line, last) // the YAML parser counts beyond the end
 		}
 	}()
 	if len(data) > maxFile {
