@@ -113,7 +113,7 @@ func TestExerciseCard(t *testing.T) {
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	script := "console.log('" + strings.Repeat("a", 2000) + "')"
-	files, err := readFiles(fstest.MapFS{"app-1a2b.js": {Data: []byte(script)}, ".keep": {}, "font-1.woff2": {Data: []byte("wOF2")}})
+	files, err := readFiles(fstest.MapFS{"app-DQ1BcssG.js": {Data: []byte(script)}, "licenses.md": {Data: []byte("# Licenses")}, ".keep": {}, "font-Bo_j9asI.woff2": {Data: []byte("wOF2")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,14 +123,15 @@ func TestFiles(t *testing.T) {
 		code                 int
 		contentType, coding  string
 	}{
-		{"GET", "/assets/app-1a2b.js", "", 200, "text/javascript; charset=utf-8", ""},
-		{"GET", "/assets/app-1a2b.js", "br, gzip", 200, "text/javascript; charset=utf-8", "gzip"},
-		{"HEAD", "/assets/font-1.woff2", "gzip", 200, "font/woff2", ""},
+		{"GET", "/assets/app-DQ1BcssG.js", "", 200, "text/javascript; charset=utf-8", ""},
+		{"GET", "/assets/app-DQ1BcssG.js", "br, gzip", 200, "text/javascript; charset=utf-8", "gzip"},
+		{"HEAD", "/assets/font-Bo_j9asI.woff2", "gzip", 200, "font/woff2", ""},
+		{"GET", "/assets/licenses.md", "", 200, "text/plain; charset=utf-8", ""},
 		{"GET", "/assets/app-0000.js", "", 404, "", ""},
 		{"GET", "/assets/", "", 404, "", ""},
 		{"GET", "/assets/.keep", "", 404, "", ""},
 		{"GET", "/assets/../assets.go", "", 404, "", ""},
-		{"POST", "/assets/app-1a2b.js", "", 405, "", ""},
+		{"POST", "/assets/app-DQ1BcssG.js", "", 405, "", ""},
 	} {
 		req := httptest.NewRequest(c.method, "/", nil)
 		req.URL.Path = c.path
@@ -148,8 +149,8 @@ func TestFiles(t *testing.T) {
 			if got := w.Header().Get("Content-Type"); got != c.contentType {
 				t.Errorf("%s %s: type %q, want %q", c.method, c.path, got, c.contentType)
 			}
-			if !strings.Contains(w.Header().Get("Cache-Control"), "immutable") {
-				t.Errorf("%s %s may be fetched again", c.method, c.path)
+			if kept := strings.Contains(w.Header().Get("Cache-Control"), "immutable"); kept != strings.Contains(c.path, "-") {
+				t.Errorf("%s %s: kept for good: %t", c.method, c.path, kept)
 			}
 		}
 		if c.coding == "gzip" && w.Body.Len() > len(script)/2 {

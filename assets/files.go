@@ -9,16 +9,20 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
 )
 
-// files serves what vite built. Names carry a hash of the content, so a browser may keep them for good.
+// files serves what vite built.
 type files struct {
 	dist fs.FS
 	gz   map[string]func() ([]byte, error) // compressed once, when first asked for
 }
+
+// hashed matches names that carry a hash of the content, which a browser may keep for good.
+var hashed = regexp.MustCompile(`-[\w-]{8}\.\w+$`)
 
 func readFiles(dist fs.FS) (*files, error) {
 	f := &files{dist: dist, gz: make(map[string]func() ([]byte, error))}
@@ -27,7 +31,7 @@ func readFiles(dist fs.FS) (*files, error) {
 			return err
 		}
 		switch path.Ext(name) {
-		case ".js", ".css", ".svg", ".json":
+		case ".js", ".css", ".svg", ".json", ".md":
 			f.gz[name] = sync.OnceValues(func() ([]byte, error) { return compress(dist, name) })
 		}
 		return nil
@@ -38,7 +42,7 @@ func readFiles(dist fs.FS) (*files, error) {
 	return f, nil
 }
 
-// Files serves the built files under Prefix, immutable, compressed for who accepts gzip.
+// Files serves the built files under Prefix, compressed for who accepts gzip.
 func (r *Renderer) Files() http.Handler {
 	return http.StripPrefix(strings.TrimSuffix(Prefix, "/"), r.files)
 }
@@ -61,7 +65,10 @@ func (f *files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	h := w.Header()
 	h.Set("Content-Type", contentType(name))
-	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	h.Set("Cache-Control", "no-cache")
+	if hashed.MatchString(name) {
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
 	h.Set("X-Content-Type-Options", "nosniff")
 	if zip, ok := f.gz[name]; ok {
 		h.Add("Vary", "Accept-Encoding")
@@ -88,6 +95,8 @@ func contentType(name string) string {
 		return "font/woff2"
 	case ".json":
 		return "application/json"
+	case ".md":
+		return "text/plain; charset=utf-8"
 	}
 	if t := mime.TypeByExtension(path.Ext(name)); t != "" {
 		return t

@@ -9,6 +9,7 @@ export default defineConfig({
     assetsDir: '',
     assetsInlineLimit: 0,
     target: ['chrome123', 'firefox128', 'safari17.5'],
+    license: { fileName: 'licenses.md' },
     modulePreload: { polyfill: false },
     rolldownOptions: {
       input: {

@@ -44,7 +44,7 @@ export class ApilabHelp extends LightElement {
             )}
           </dl>
           <p class="check-row"><label><input type="checkbox" .checked=${singleKeys.on} @change=${(e: Event) => (singleKeys.on = (e.target as HTMLInputElement).checked)}> Single-key shortcuts (<kbd>/</kbd> and <kbd>?</kbd>) are on</label></p>
-          <p class="version-line">apilab ${this.version}</p>
+          <p class="version-line">apilab ${this.version} · <a href="/assets/licenses.md">Licenses of what is inside</a></p>
         </div>
       </dialog>`
   }

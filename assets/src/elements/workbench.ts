@@ -310,8 +310,8 @@ export class ApilabWorkbench extends LightElement {
   }
 }
 
-/** Terminals are called by their place; their numbers mean something to the server only. */
+/** Terminals are called by their place, and by the command that runs; their numbers mean something to the server only. */
 function nameOf(info: TerminalInfo): string {
   const place = session.terminals.findIndex((t) => t.id === info.id) + 1
-  return info.title === '' ? `terminal ${place}` : `${place} ${info.title}`
+  return info.busy && info.title !== '' ? `${place} ${info.title}` : `terminal ${place}`
 }
