@@ -19,16 +19,25 @@ import (
 // maxScriptOutput bounds what is kept of a script's output, in bytes; it is for an error message.
 const maxScriptOutput = 64 << 10
 
-// runner runs an exercise's scripts in the learner's sandbox: as the platform straight against the cluster, which nobody
-// records, or as the learner through the gateway.
+// runner runs an exercise's scripts beside the learner's terminals.
 func (s *Server) runner(learner store.Learner, platform *rest.Config) checker.Runner {
 	return func(ctx context.Context, who checker.Identity, script string) (string, error) {
 		o, err := s.shellOptions(learner)
 		if err != nil {
 			return "", err
 		}
-		o.Host = false // the platform's scripts are written for the shell that is the same everywhere
+		return NewRunner(o, platform)(ctx, who, script)
+	}
+}
+
+// NewRunner runs an exercise's scripts in the sandbox of a learner's shell: as the platform straight against the cluster,
+// which nobody records, or as the learner through the gateway, as the options say.
+func NewRunner(o shell.Options, platform *rest.Config) checker.Runner {
+	o.Host = false // the scripts are written for the shell that is the same everywhere
+	return func(ctx context.Context, who checker.Identity, script string) (string, error) {
+		o := o
 		if who == checker.Platform {
+			var err error
 			if o.Kubeconfig, o.GatewayAddr, err = platformAccess(platform); err != nil {
 				return "", err
 			}
