@@ -26,7 +26,7 @@ type differ struct {
 func diff(ctx context.Context, c *Call) error {
 	f := c.flags()
 	u := f.yes("unified", "u", "with lines around")
-	un := f.IntP("", "U", -1, "with NUM lines around")
+	un := f.IntP("unified-lines", "U", -1, "with NUM lines around")
 	q := f.yes("brief", "q", "only whether they differ")
 	r := f.yes("recursive", "r", "compare folders")
 	n := f.yes("new-file", "N", "a file that is missing is empty")

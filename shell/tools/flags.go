@@ -29,7 +29,12 @@ func (f *flags) first() *flags {
 }
 
 // yes defines an option without a value; name is "long", and letter its short form or "".
-func (f *flags) yes(name, letter, says string) *bool { return f.BoolP(name, letter, false, says) }
+func (f *flags) yes(name, letter, says string) *bool {
+	if name == "" {
+		name = "short-" + letter // the library wants a long one
+	}
+	return f.BoolP(name, letter, false, says)
+}
 
 // parse returns the operands. --help prints the usage, and ends the tool with status 0.
 func (f *flags) parse() ([]string, error) { return f.parseArgs(f.c.Args) }

@@ -273,7 +273,7 @@ func when(t time.Time) string {
 func tree(ctx context.Context, c *Call) error {
 	f := c.flags()
 	all := f.yes("", "a", "also names that start with a dot")
-	depth := f.IntP("", "L", 100, "how deep")
+	depth := f.IntP("level", "L", 100, "how deep")
 	only := f.yes("", "d", "only folders")
 	names, err := f.parse()
 	if err != nil {

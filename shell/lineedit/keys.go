@@ -1,0 +1,195 @@
+package lineedit
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"time"
+	"unicode/utf8"
+)
+
+// A Key is one key press, or a paste.
+type Key struct {
+	Code  rune
+	Alt   bool
+	Paste []byte // of a bracketed paste; not nil, even if empty
+}
+
+// Keys that are no characters have codes in a private area of Unicode.
+const (
+	KeyUp rune = 0xF700 + iota
+	KeyDown
+	KeyLeft
+	KeyRight
+	KeyHome
+	KeyEnd
+	KeyPageUp
+	KeyPageDown
+	KeyDelete
+	KeyInsert
+	KeyWordLeft
+	KeyWordRight
+	keyNone
+	keyLast = keyNone
+)
+
+// Keys reads key presses from a terminal in raw mode.
+type Keys struct {
+	in *bufio.Reader
+	// Waits reports whether a byte comes within a time: an Escape alone is a key, before others it starts a sequence.
+	Waits func(time.Duration) bool
+}
+
+// NewKeys reads from a terminal.
+func NewKeys(in io.Reader, waits func(time.Duration) bool) *Keys {
+	return &Keys{in: bufio.NewReaderSize(in, 64<<10), Waits: waits}
+}
+
+// Buffered returns what was read ahead and not yet used, and forgets it.
+func (k *Keys) Buffered() []byte {
+	p, _ := k.in.Peek(k.in.Buffered())
+	p = bytes.Clone(p)
+	k.in.Discard(len(p))
+	return p
+}
+
+func (k *Keys) more() bool {
+	return k.in.Buffered() > 0 || k.Waits == nil || k.Waits(50*time.Millisecond)
+}
+
+// Next returns the next key. Sequences that mean nothing are skipped.
+func (k *Keys) Next() (Key, error) {
+	for {
+		key, err := k.next()
+		if err != nil || key.Code != keyNone || key.Paste != nil {
+			return key, err
+		}
+	}
+}
+
+func (k *Keys) next() (Key, error) {
+	r, size, err := k.in.ReadRune()
+	if err != nil {
+		return Key{}, err
+	}
+	if r == utf8.RuneError && size == 1 {
+		return Key{Code: keyNone}, nil
+	}
+	if r >= KeyUp && r <= keyLast {
+		return Key{Code: keyNone}, nil
+	}
+	if r != 27 {
+		return Key{Code: r}, nil
+	}
+	if !k.more() {
+		return Key{Code: 27}, nil
+	}
+	r, _, err = k.in.ReadRune()
+	if err != nil {
+		return Key{}, err
+	}
+	switch r {
+	case '[':
+		return k.csi()
+	case 'O':
+		r, _, err = k.in.ReadRune()
+		if err != nil {
+			return Key{}, err
+		}
+		return Key{Code: final(byte(r), 0, false)}, nil
+	case 27:
+		return Key{Code: 27}, nil
+	}
+	return Key{Code: r, Alt: true}, nil
+}
+
+// csi reads a control sequence after its introducer.
+func (k *Keys) csi() (Key, error) {
+	var args [2]int
+	n := 0
+	for i := 0; ; i++ {
+		b, err := k.in.ReadByte()
+		if err != nil {
+			return Key{}, err
+		}
+		switch {
+		case b >= '0' && b <= '9':
+			if n < 2 && args[n] < 10000 {
+				args[n] = args[n]*10 + int(b-'0')
+			}
+		case b == ';':
+			n++
+		case b >= 0x40 && b <= 0x7e:
+			if b == '~' && args[0] == 200 {
+				p, err := k.paste()
+				return Key{Paste: p}, err
+			}
+			return Key{Code: final(b, args[0], args[1] == 5 || args[1] == 3)}, nil
+		case i > 64:
+			return Key{Code: keyNone}, nil
+		}
+	}
+}
+
+// final maps a sequence's last byte and its number to a key.
+func final(b byte, num int, word bool) rune {
+	switch b {
+	case 'A':
+		return KeyUp
+	case 'B':
+		return KeyDown
+	case 'C':
+		if word {
+			return KeyWordRight
+		}
+		return KeyRight
+	case 'D':
+		if word {
+			return KeyWordLeft
+		}
+		return KeyLeft
+	case 'H':
+		return KeyHome
+	case 'F':
+		return KeyEnd
+	case 'M':
+		return '\r' // the keypad's Enter
+	case '~':
+		switch num {
+		case 1, 7:
+			return KeyHome
+		case 2:
+			return KeyInsert
+		case 3:
+			return KeyDelete
+		case 4, 8:
+			return KeyEnd
+		case 5:
+			return KeyPageUp
+		case 6:
+			return KeyPageDown
+		}
+	}
+	return keyNone
+}
+
+var pasteEnd = []byte("\x1b[201~")
+
+// paste reads up to the end of a bracketed paste. What is beyond the bound is read and dropped.
+func (k *Keys) paste() ([]byte, error) {
+	p := []byte{}
+	for {
+		b, err := k.in.ReadByte()
+		if err != nil {
+			return p, err
+		}
+		p = append(p, b)
+		if bytes.HasSuffix(p, pasteEnd) {
+			return p[:len(p)-len(pasteEnd)], nil
+		}
+		if len(p) > 2*maxText {
+			copy(p[maxText:], p[len(p)-len(pasteEnd):])
+			p = p[:maxText+len(pasteEnd)]
+		}
+	}
+}
