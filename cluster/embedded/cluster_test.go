@@ -124,7 +124,7 @@ func expectPhases(phases []cluster.Phase) error {
 			done += p.Name + " "
 		}
 	}
-	if want := "etcd apiserver controllers bootstrap nodes "; done != want {
+	if want := "etcd apiserver bootstrap controllers nodes "; done != want {
 		return fmt.Errorf("phases done: %q, want %q", done, want)
 	}
 	return nil

@@ -80,7 +80,7 @@ func (i *instance) begin(ctx context.Context, progress func(cluster.Phase)) erro
 		i.abandon()
 		return err
 	}
-	i.config.Fresh = false // of this process only; the next ones find a cluster that has lived
+	i.config.Fresh, i.config.Bootstrapped = false, true // the next processes find a cluster that has lived
 	i.health.Set(cluster.Health{Ready: true})
 	go i.supervise(started)
 	return nil

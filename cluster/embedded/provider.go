@@ -16,6 +16,7 @@ import (
 
 	"github.com/apilab/apilab/cluster"
 	"github.com/apilab/apilab/cluster/embedded/controlplane"
+	"github.com/apilab/apilab/cluster/embedded/kubeversion"
 	"github.com/apilab/apilab/cluster/embedded/process"
 	"github.com/apilab/apilab/cluster/embedded/wire"
 )
@@ -164,7 +165,7 @@ func (p *Provider) create(ctx context.Context, dir folder, spec cluster.Spec, pr
 			return nil, fmt.Errorf("copy the template: %w", err)
 		}
 	}
-	made, err := p.start(ctx, dir, wire.Config{ID: spec.ID, Dir: string(dir), Nodes: d.Nodes, Ports: spec.Ports, Fresh: fresh}, progress)
+	made, err := p.start(ctx, dir, wire.Config{ID: spec.ID, Dir: string(dir), Nodes: d.Nodes, Ports: spec.Ports, Fresh: fresh, Bootstrapped: fresh}, progress)
 	if err == nil && !fresh {
 		p.prepareLater()
 	}
@@ -198,7 +199,7 @@ func (p *Provider) adopt(ctx context.Context, dir folder, spec cluster.Spec, pro
 	if err := dir.write(d); err != nil { // the data is now of our version
 		return nil, fmt.Errorf("describe the cluster: %w", err)
 	}
-	return p.start(ctx, dir, wire.Config{ID: spec.ID, Dir: string(dir), Nodes: d.Nodes, Ports: spec.Ports}, progress)
+	return p.start(ctx, dir, wire.Config{ID: spec.ID, Dir: string(dir), Nodes: d.Nodes, Ports: spec.Ports, Bootstrapped: d.Kubernetes == kubeversion.Version}, progress)
 }
 
 // start starts a cluster on its folder and keeps account of it.

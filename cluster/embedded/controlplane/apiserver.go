@@ -9,6 +9,7 @@ import (
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apiserver"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/egressselector"
 	"k8s.io/apiserver/pkg/util/webhook"
 	"k8s.io/client-go/rest"
@@ -21,6 +22,8 @@ import (
 	"k8s.io/kubernetes/pkg/controlplane"
 	controlplaneapiserver "k8s.io/kubernetes/pkg/controlplane/apiserver"
 	generatedopenapi "k8s.io/kubernetes/pkg/generated/openapi"
+	rbac "k8s.io/kubernetes/pkg/registry/rbac/rest"
+	scheduling "k8s.io/kubernetes/pkg/registry/scheduling/rest"
 
 	"github.com/apilab/apilab/cluster/embedded/pki"
 )
@@ -84,7 +87,7 @@ func newAPIServer(c *controlPlane) (*apiServer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare egress: %w", err)
 	}
-	config, err := newAPIServerConfig(completed, dialer)
+	config, err := newAPIServerConfig(completed, dialer, c.config.Bootstrapped)
 	if err != nil {
 		return nil, err
 	}
@@ -109,8 +112,9 @@ type apiServer struct {
 
 func (s *apiServer) Run(ctx context.Context) error { return s.run(ctx) }
 
-// newAPIServerConfig follows app.NewConfig. It differs in the egress selector, which upstream can only read from a file.
-func newAPIServerConfig(o options.CompletedOptions, dialer *egress) (*app.Config, error) {
+// newAPIServerConfig follows app.NewConfig. It differs in the egress selector, which upstream can only read from a file,
+// and in that a server whose store has the default objects does not wait for their reconciliation: see lateHooks.
+func newAPIServerConfig(o options.CompletedOptions, dialer *egress, bootstrapped bool) (*app.Config, error) {
 	generic, informers, storage, err := controlplaneapiserver.BuildGenericConfig(
 		o.CompletedOptions,
 		[]*runtime.Scheme{legacyscheme.Scheme, apiextensions.Scheme, aggregatorscheme.Scheme},
@@ -122,6 +126,15 @@ func newAPIServerConfig(o options.CompletedOptions, dialer *egress) (*app.Config
 		return nil, err
 	}
 	generic.EgressSelector = dialer.selector()
+	if bootstrapped {
+		for _, late := range lateHooks {
+			name, _, err := late.PostStartHook()
+			if err != nil {
+				return nil, err
+			}
+			generic.DisabledPostStartHooks.Insert(name)
+		}
+	}
 
 	kube, services, admission, err := app.CreateKubeAPIServerConfig(o, generic, informers, storage)
 	if err != nil {
@@ -138,6 +151,27 @@ func newAPIServerConfig(o options.CompletedOptions, dialer *egress) (*app.Config
 		return nil, err
 	}
 	return &app.Config{Options: o, KubeAPIs: kube, ApiExtensions: extensions, Aggregator: aggregator}, nil
+}
+
+// lateHooks are the parts of the API server's start that each begin with a pause of a second, and then make default
+// objects what they should be: roles and priority classes. Where these exist, that can be done once the cluster is in use.
+var lateHooks = []genericapiserver.PostStartHookProvider{rbac.RESTStorageProvider{}, scheduling.RESTStorageProvider{}}
+
+func (c *controlPlane) runLateHooks(ctx context.Context) error {
+	access, err := c.access(pki.Admin)
+	if err != nil {
+		return err
+	}
+	for _, late := range lateHooks {
+		name, hook, err := late.PostStartHook()
+		if err != nil {
+			return err
+		}
+		if err := hook(genericapiserver.PostStartHookContext{LoopbackClientConfig: access, Context: ctx}); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 func (e *egress) selector() *egressselector.EgressSelector {

@@ -86,25 +86,23 @@ func until(ctx context.Context, what string, ok func(context.Context) error) err
 	}
 }
 
-func (c *clients) get(ctx context.Context, path string) error {
-	return c.kube.CoreV1().RESTClient().Get().AbsPath(path).Do(ctx).Error()
-}
-
 func (c *clients) waitForServer(ctx context.Context) error {
 	return until(ctx, "the API server", func(ctx context.Context) error {
-		return c.get(ctx, "/api/v1/namespaces/default")
+		_, err := c.kube.CoreV1().Namespaces().Get(ctx, "default", metav1.GetOptions{})
+		return err
 	})
 }
 
-// waitForBootstrap waits for what a learner's first commands need: all of the server's own bootstrap, which /readyz
-// includes, the service account without which no pod is admitted, and the learner's own rights.
+// waitForBootstrap waits for all that the API server makes of itself, which /readyz includes.
 func (c *clients) waitForBootstrap(ctx context.Context) error {
-	if err := until(ctx, "the API server's bootstrap", func(ctx context.Context) error { return c.get(ctx, "/readyz") }); err != nil {
-		return err
-	}
-	if err := c.ensureLearner(ctx); err != nil {
-		return fmt.Errorf("give the learner their rights: %w", err)
-	}
+	return until(ctx, "the API server's bootstrap", func(ctx context.Context) error {
+		return c.kube.CoreV1().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
+	})
+}
+
+// waitForControllers waits for what the controllers make of a namespace: the service account without which no pod is
+// admitted, and the authority that pods mount.
+func (c *clients) waitForControllers(ctx context.Context) error {
 	return until(ctx, "the default service account", func(ctx context.Context) error {
 		if _, err := c.kube.CoreV1().ServiceAccounts("default").Get(ctx, "default", metav1.GetOptions{}); err != nil {
 			return err

@@ -58,6 +58,8 @@ func Run(ctx context.Context, config wire.Config, listener net.Listener, report 
 		return fmt.Errorf("begin the history: %w", err)
 	}
 
+	store.connectInside(ctx)
+
 	parts, ctx := errgroup.WithContext(ctx)
 	parts.Go(func() error { return ended(ctx, "etcd", store.wait(ctx)) })
 	parts.Go(func() error { return c.bringUp(ctx, parts) })
@@ -83,8 +85,7 @@ func (c *controlPlane) bringUp(ctx context.Context, parts *errgroup.Group) error
 		return err
 	}
 
-	c.report(wire.Message{Begin: "controllers"})
-	parts.Go(func() error { return ended(ctx, "controller manager", runControllerManager(ctx, c)) })
+	c.report(wire.Message{Begin: "bootstrap"})
 	parts.Go(func() error { return ended(ctx, "scheduler", runScheduler(ctx, c)) })
 	if err := clients.ensureNodes(ctx, c.config.Nodes); err != nil {
 		return fmt.Errorf("make the nodes: %w", err)
@@ -92,17 +93,41 @@ func (c *controlPlane) bringUp(ctx context.Context, parts *errgroup.Group) error
 	if err := startNodes(ctx, c); err != nil {
 		return fmt.Errorf("start the simulated nodes: %w", err)
 	}
-
-	c.report(wire.Message{Begin: "bootstrap"})
 	if err := clients.waitForBootstrap(ctx); err != nil {
 		return err
 	}
+	if err := clients.ensureLearner(ctx); err != nil {
+		return fmt.Errorf("give the learner their rights: %w", err)
+	}
+
+	// Not before the bootstrap: it would look once, and a second later again.
+	c.report(wire.Message{Begin: "controllers"})
+	parts.Go(func() error { return ended(ctx, "controller manager", runControllerManager(ctx, c)) })
+	if err := clients.waitForControllers(ctx); err != nil {
+		return err
+	}
+
 	c.report(wire.Message{Begin: "nodes"})
 	if err := clients.waitForNodes(ctx, c.config.Nodes); err != nil {
 		return err
 	}
 	c.report(wire.Message{Ready: true})
-	time.AfterFunc(settle, tuneForIdle)
+	return c.settle(ctx)
+}
+
+// settle does what need not be done before the learner begins.
+func (c *controlPlane) settle(ctx context.Context) error {
+	select {
+	case <-time.After(settleTime):
+	case <-ctx.Done():
+		return nil
+	}
+	if c.config.Bootstrapped {
+		if err := c.runLateHooks(ctx); err != nil && ctx.Err() == nil {
+			return fmt.Errorf("bring the default objects up to date: %w", err)
+		}
+	}
+	tuneForIdle()
 	<-ctx.Done()
 	return nil
 }

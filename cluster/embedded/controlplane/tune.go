@@ -11,7 +11,7 @@ import (
 const (
 	startGCPercent = 100
 	idleGCPercent  = 30
-	settle         = 2 * time.Second // after readiness, for the controllers' first syncs
+	settleTime     = 2 * time.Second // after readiness, for the controllers' first syncs
 )
 
 func tuneForStart() { debug.SetGCPercent(startGCPercent) }

@@ -17,7 +17,9 @@ type Config struct {
 	Dir   string `json:"dir"` // the cluster's data folder, absolute
 	Nodes []Node `json:"nodes"`
 	Ports string `json:"ports,omitempty"` // see cluster.Spec
-	Fresh bool   `json:"fresh,omitempty"` // the store is a copy of a template: forget what is another cluster's own
+	// Bootstrapped says that the store has been that of a ready cluster, so that its default objects are there.
+	Bootstrapped bool `json:"bootstrapped,omitempty"`
+	Fresh        bool `json:"fresh,omitempty"` // the store is a copy of a template: forget what is another cluster's own
 }
 
 // Node is a simulated node to be there.
@@ -39,7 +41,7 @@ type Message struct {
 var Phases = []struct{ Name, Says string }{
 	{"etcd", "etcd holds the data"},
 	{"apiserver", "The API server answers"},
-	{"controllers", "Controllers and scheduler run"},
 	{"bootstrap", "Roles and default objects are in place"},
+	{"controllers", "The controllers run"},
 	{"nodes", "The nodes are Ready"},
 }
