@@ -5,7 +5,7 @@ export const session = new Session(
   () => new WebSocket(new URL('/ws', location.href.replace(/^http/, 'ws')), 'apilab.v1'),
   async () => {
     try {
-      return (await fetch(location.pathname, { method: 'HEAD', redirect: 'manual', cache: 'no-store' })).status
+      return (await fetch(location.pathname, { redirect: 'manual', cache: 'no-store' })).status
     } catch {
       return 0
     }

@@ -38,7 +38,9 @@ export class ApilabCheck extends LightElement {
     if (before && before.state !== 'passing' && this.state === 'passing') this.tick()
   }
 
-  override updated(): void {
+  override updated(changed: Map<string, unknown>): void {
+    const before = changed.get('status') as CheckStatus | undefined
+    if (before?.answered !== undefined && this.status?.answered === undefined) this.form?.reset()
     this.lockForm()
   }
 

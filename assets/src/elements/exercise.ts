@@ -55,6 +55,10 @@ export class ApilabExercise extends LightElement {
   override willUpdate(): void {
     const state = this.known
     this.passed = state?.passedAt !== undefined || this.done
+    if (!session.ready) {
+      this.opening = false // another cluster, another try
+      this.problem = ''
+    }
     this.open()
   }
 

@@ -45,6 +45,10 @@ export class ApilabWorkbench extends LightElement {
       hear('run', (detail) => void this.run(detail)),
       hear('workbench', ({ focus }) => this.reveal(focus)),
       session.on('hello', () => this.begin()),
+      session.on('cluster', () => {
+        // What was refused while the cluster was on its way is worth another try.
+        if (session.ready && this.problem && session.terminals.length === 0) void this.open(false)
+      }),
     ]
     document.addEventListener('keydown', this.shortcut)
     void this.load()
@@ -135,7 +139,8 @@ export class ApilabWorkbench extends LightElement {
     if (this.problem) {
       return html`<div class="bench-empty"><h2>No terminal was opened</h2><p>${this.problem}</p><button type="button" class="button primary" @click=${() => this.open(true)}>Try again</button></div>`
     }
-    return html`<div class="bench-empty"><h2>Opening a terminal</h2></div>`
+    if (this.busyOpening) return html`<div class="bench-empty"><h2>Opening a terminal</h2></div>`
+    return html`<div class="bench-empty"><h2>No terminal is open</h2><p>Your files and your cluster are as you left them.</p><button type="button" class="button primary" @click=${() => this.open(true)}>New terminal</button></div>`
   }
 
   /** Over the terminal while the cluster cannot be used: its start, or why it failed. */

@@ -136,7 +136,7 @@ describe('the connection', () => {
   test('tells a server that does not let it in from one that is not there', async () => {
     for (const [status, state] of [
       [401, 'refused'],
-      [403, 'refused'],
+      [500, 'lost'],
       [200, 'lost'],
       [0, 'lost'],
     ] as const) {

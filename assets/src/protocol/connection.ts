@@ -155,14 +155,14 @@ export class Connection {
     this.retryAt = Date.now() + wait
     this.retryTimer = setTimeout(() => this.connect(), wait)
     // A refused handshake looks like a dead server to a websocket; a plain request tells them apart.
-    if (this.failures >= 2) void this.explain()
-    else this.set('lost')
+    if (this.failures === 2 || this.failures % 8 === 0) void this.explain()
+    else if (this.state !== 'refused') this.set('lost')
   }
 
   private async explain(): Promise<void> {
     const status = await this.environment.probe()
     if (this.state === 'open') return
-    this.set(status === 401 || status === 403 ? 'refused' : 'lost')
+    this.set(status === 401 ? 'refused' : 'lost')
   }
 
   private set(state: ConnectionState): void {
