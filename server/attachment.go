@@ -31,7 +31,7 @@ const (
 type attachment struct {
 	page     *page
 	id       uint32
-	terminal hub.Terminal
+	terminal *hub.Terminal
 	writer   string
 	cancel   context.CancelFunc
 	shown    chan struct{} // closed when no more output comes from it
@@ -66,8 +66,10 @@ func (p *page) attach(ctx context.Context, args protocol.TerminalAttach) (any, e
 		before.cancel()
 		<-before.shown // no byte of it may come after the reply
 	}
-	start, end := terminal.Kept()
-	from := min(max(args.From, start), end)
+	from, seen, err := terminal.Resume(ctx, args.From)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	a := &attachment{
 		page:     p,
@@ -82,12 +84,12 @@ func (p *page) attach(ctx context.Context, args protocol.TerminalAttach) (any, e
 		typed:    make(chan struct{}, 1),
 	}
 	p.attached[args.Terminal] = a
-	reply := protocol.Attached{From: from, Acked: terminal.Acked(args.Writer), End: end}
+	reply := protocol.Attached{From: from, Acked: terminal.Acked(args.Writer), End: seen}
 	if from > args.From {
 		reply.Gap = from - args.From
 	}
 	return attachReply{reply, func() {
-		go a.typeIn(ctx) // not waited for: the terminal's program may never take its input
+		p.tasks.Go(func() { a.typeIn(ctx) })
 		p.tasks.Go(func() { a.show(ctx, from) })
 	}}, nil
 }
@@ -212,23 +214,40 @@ func (a *attachment) typeIn(ctx context.Context) {
 		a.input = nil
 		a.mu.Unlock()
 		for _, f := range input {
-			acked, err := a.terminal.Write(a.writer, f.Offset, f.Payload)
+			if !a.typeFrame(ctx, f) {
+				return
+			}
 			a.mu.Lock()
 			a.waiting -= len(f.Payload)
 			close(a.taken)
 			a.taken = make(chan struct{})
 			a.mu.Unlock()
-			if ctx.Err() != nil {
-				return
-			}
-			if err != nil {
-				a.page.log.Debug("type into a terminal", "error", err) // it has exited; the list of terminals says so
-			}
-			if err := a.page.sendFrame(protocol.Frame{Kind: protocol.Ack, Terminal: a.id, Offset: acked}); err != nil {
-				a.page.fail(err)
-				return
-			}
-			a.page.hub.TerminalUsed()
+		}
+	}
+}
+
+// typeFrame types until the terminal has taken all of a frame, and tells whether it goes on. A program that does not
+// read is asked again after a pause that grows.
+func (a *attachment) typeFrame(ctx context.Context, f protocol.Frame) (ok bool) {
+	end := f.Offset + uint64(len(f.Payload))
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 250*time.Millisecond) {
+		acked, err := a.terminal.Write(a.writer, f.Offset, f.Payload)
+		if sending := a.page.sendFrame(protocol.Frame{Kind: protocol.Ack, Terminal: a.id, Offset: acked}); sending != nil {
+			a.page.fail(sending)
+			return false
+		}
+		a.page.hub.TerminalUsed()
+		if err != nil {
+			a.page.log.Debug("type into a terminal", "error", err) // it has ended, and the list of terminals says so
+			return true
+		}
+		if acked >= end || acked < f.Offset { // all of it; or some before it is missing, which the page sends first
+			return true
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return false
 		}
 	}
 }

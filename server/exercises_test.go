@@ -50,7 +50,11 @@ func inState(state checker.CheckState) func(checker.ExerciseState) bool {
 // saved waits until the store knows what is wanted of an exercise.
 func (s *testServer) saved(t *testing.T, id string, wanted func(store.Exercise) bool) store.Exercise {
 	t.Helper()
-	s.hub(s.local).Flush()
+	h, err := s.hub(s.local)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Flush()
 	e, err := s.store.Exercise(t.Context(), localLearner, id)
 	if err != nil || !wanted(e) {
 		t.Fatalf("saved %+v, %v", e, err)

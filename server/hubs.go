@@ -13,21 +13,29 @@ import (
 	"github.com/apilab/apilab/server/hub"
 	"github.com/apilab/apilab/server/protocol"
 	"github.com/apilab/apilab/server/store"
+	"github.com/apilab/apilab/shell"
 )
 
 // hub returns a learner's hub. It is made when first asked for and lives as long as the server.
-func (s *Server) hub(learner store.Learner) *hub.Hub {
+func (s *Server) hub(learner store.Learner) (*hub.Hub, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h, ok := s.hubs[learner.ID]
-	if !ok {
-		h = s.newHub(learner)
-		s.hubs[learner.ID] = h
+	if h, ok := s.hubs[learner.ID]; ok {
+		return h, nil
 	}
-	return h
+	h, err := s.newHub(learner)
+	if err != nil {
+		return nil, err
+	}
+	s.hubs[learner.ID] = h
+	return h, nil
 }
 
-func (s *Server) newHub(learner store.Learner) *hub.Hub {
+func (s *Server) newHub(learner store.Learner) (*hub.Hub, error) {
+	home, err := shell.NewFiles(s.homeDir(learner.ID), 0)
+	if err != nil {
+		return nil, err
+	}
 	records := s.gateway.Recorder(learner.ID)
 	return hub.New(hub.Options{
 		Learner:  learner,
@@ -46,13 +54,13 @@ func (s *Server) newHub(learner store.Learner) *hub.Hub {
 				Logger:  s.log,
 			})
 		},
-		Terminal: func(ctx context.Context, size hub.Size, edit hub.EditFunc) (hub.Terminal, error) {
-			return s.terminal(ctx, learner, size, edit)
+		Shell: func(ctx context.Context, size hub.Size, edit hub.EditFunc) (hub.Shell, error) {
+			return s.shell(ctx, learner, size, edit)
 		},
-		Files:      newFiles(s.homeDir(learner.ID)),
+		Files:      files{home},
 		Kubeconfig: func() ([]byte, error) { return s.gateway.Kubeconfig(learner.ID) },
 		Logger:     s.log,
-	})
+	}), nil
 }
 
 // contentChanged is called when an author changed the content, with the mistakes in it.

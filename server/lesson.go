@@ -33,7 +33,11 @@ func (s *Server) lesson(c echo.Context) error {
 			return err
 		}
 	}
-	s.hub(learnerOf(c)).Start()
+	hub, err := s.hub(learnerOf(c))
+	if err != nil {
+		return err
+	}
+	hub.Start()
 
 	var body strings.Builder
 	slots := content.Slots{Exercise: s.cards(library, progress), Diagram: s.renderer.Diagram}

@@ -18,6 +18,10 @@ const (
 
 // Serve answers until ctx ends, then stops everything in order, keeps all data, and returns nil. It serves once.
 func (s *Server) Serve(ctx context.Context) error {
+	local, err := s.hub(s.local)
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
 	gatewayUp, stopGateway := context.WithCancel(context.WithoutCancel(ctx))
@@ -34,13 +38,14 @@ func (s *Server) Serve(ctx context.Context) error {
 	if err := s.library.follow(s.contentChanged); err != nil {
 		s.log.Warn("changes of the content will not be seen", "error", err)
 	}
-	s.hub(s.local).Start() // their cluster is nearly ready when they have read the first lines
+
+	local.Start() // the cluster is nearly ready when its learner has read the first lines
 
 	<-serving.Done() // the caller's wish, or one of the above failed
 	s.stopPages()
 	s.stopHubs()
 	stopGateway()
-	err := group.Wait()
+	err = group.Wait()
 	clusters, cancel := context.WithTimeout(context.WithoutCancel(ctx), clustersTime)
 	defer cancel()
 	return errors.Join(err, s.clusters.Close(clusters), s.library.Close(), s.store.Close())

@@ -62,7 +62,7 @@ type Server struct {
 	clusters *cluster.Manager
 	gateway  *gateway.Gateway
 
-	terminal openTerminal
+	shell shellStarter
 
 	cookie string // its name, of this data folder: browsers share cookies among the ports of a machine
 
@@ -93,7 +93,7 @@ func New(o Options) (_ *Server, err error) {
 		return nil, fmt.Errorf("make the data folder: %w", err)
 	}
 	s := &Server{o: o, log: o.Logger, open: make(map[string]int), hubs: make(map[string]*hub.Hub)}
-	s.terminal = s.startShell
+	s.shell = s.startShell
 	s.live, s.goAway = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {
@@ -113,9 +113,6 @@ func New(o Options) (_ *Server, err error) {
 		return nil, err
 	}
 	if s.local, err = s.store.EnsureLearner(ctx, localLearner, "You"); err != nil {
-		return nil, err
-	}
-	if err := s.makeFolders(s.local.ID); err != nil {
 		return nil, err
 	}
 	instance, err := s.store.Instance(ctx)

@@ -2,8 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/apilab/apilab/server/hub"
@@ -11,11 +9,11 @@ import (
 	"github.com/apilab/apilab/shell"
 )
 
-// An openTerminal starts a learner's shell on a terminal.
-type openTerminal func(ctx context.Context, learner store.Learner, size hub.Size, edit hub.EditFunc) (hub.Terminal, error)
+// A shellStarter starts a learner's shell on a terminal.
+type shellStarter func(ctx context.Context, learner store.Learner, size hub.Size, edit hub.EditFunc) (hub.Shell, error)
 
-// startShell is how terminals are opened.
-func (s *Server) startShell(ctx context.Context, learner store.Learner, size hub.Size, edit hub.EditFunc) (hub.Terminal, error) {
+// startShell is the one that is no test's.
+func (s *Server) startShell(ctx context.Context, learner store.Learner, size hub.Size, edit hub.EditFunc) (hub.Shell, error) {
 	o, err := s.shellOptions(learner)
 	if err != nil {
 		return nil, err
@@ -46,16 +44,6 @@ func (s *Server) shellOptions(learner store.Learner) (shell.Options, error) {
 		Executable:  s.o.Executable,
 	}
 	return o, nil
-}
-
-// makeFolders makes a learner's folders.
-func (s *Server) makeFolders(learner string) error {
-	for _, dir := range []string{s.homeDir(learner), s.portsDir(learner)} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return fmt.Errorf("make the learner's folders: %w", err)
-		}
-	}
-	return nil
 }
 
 func (s *Server) learnerDir(id string) string { return filepath.Join(s.o.DataDir, "learners", id) }

@@ -26,6 +26,10 @@ func (s *Server) websocket(c echo.Context) error {
 		return err
 	}
 	defer leave()
+	hub, err := s.hub(learner)
+	if err != nil {
+		return err
+	}
 	conn, err := websocket.Accept(c.Response(), r, &websocket.AcceptOptions{
 		Subprotocols:       []string{protocol.Subprotocol},
 		InsecureSkipVerify: true, // ownOrigin is stricter, and clearer
@@ -38,7 +42,7 @@ func (s *Server) websocket(c echo.Context) error {
 	if conn.Subprotocol() == "" {
 		return conn.Close(websocket.StatusProtocolError, "this server speaks "+protocol.Subprotocol)
 	}
-	p := newPage(conn, s.hub(learner), s.log)
+	p := newPage(conn, hub, s.log)
 	p.run(s.live)
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 type Edit struct {
 	Name     string // of the file or object, for the learner
 	Text     string
-	Language string // "yaml", "json", "text"
+	Language string // "yaml", "json", "shell" or ""
 }
 
 // An EditFunc lets the learner edit. It returns when they are done, saved or not, or when ctx ends: with the program.
@@ -36,6 +36,9 @@ func (e *editor) message() protocol.Editor {
 
 // edit shows the editor on all pages, also on those that come later. The first that is done decides.
 func (h *Hub) edit(ctx context.Context, edit Edit) (saved bool, text string, err error) {
+	if len(edit.Text) > maxEditable {
+		return false, "", errTooLargeToEdit
+	}
 	e := &editor{token: rand.Text(), edit: edit, done: make(chan edited, 1)}
 	h.mu.Lock()
 	h.editors[e.token] = e

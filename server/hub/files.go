@@ -1,6 +1,10 @@
 package hub
 
-import "github.com/apilab/apilab/server/protocol"
+import (
+	"fmt"
+
+	"github.com/apilab/apilab/server/protocol"
+)
 
 // Files are a learner's home folder. Paths are relative to it, with slashes; nothing outside of it can be reached.
 type Files interface {
@@ -9,7 +13,14 @@ type Files interface {
 	// Write makes or replaces a file. It is refused where version is not empty and the file's is another one.
 	Write(path, text, version string) (newVersion string, err error)
 	Delete(path string) error
+	Close() error
 }
+
+// maxEditable bounds a text that is edited in the page, in bytes, so that what comes back fits into one message even
+// where many of its characters have to be escaped.
+const maxEditable = 480 << 10
+
+var errTooLargeToEdit = fmt.Errorf("the text is too large for the page's editor, which takes up to %d KiB", maxEditable>>10)
 
 // ListFiles returns what is in the learner's home folder.
 func (h *Hub) ListFiles() ([]protocol.FileInfo, error) { return h.o.Files.List() }
@@ -17,6 +28,9 @@ func (h *Hub) ListFiles() ([]protocol.FileInfo, error) { return h.o.Files.List()
 // ReadFile returns a file's text.
 func (h *Hub) ReadFile(path string) (protocol.FileText, error) {
 	text, version, err := h.o.Files.Read(path)
+	if err == nil && len(text) > maxEditable {
+		return protocol.FileText{}, errTooLargeToEdit
+	}
 	return protocol.FileText{Text: text, Version: version}, err
 }
 

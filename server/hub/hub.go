@@ -66,7 +66,7 @@ type Options struct {
 	Progress   Progress
 	Exercise   func(id string) *exercises.Exercise // nil: there is none
 	Session    func(*rest.Config) Session
-	Terminal   func(ctx context.Context, size Size, edit EditFunc) (Terminal, error)
+	Shell      func(ctx context.Context, size Size, edit EditFunc) (Shell, error) // starts one
 	Files      Files
 	Kubeconfig func() ([]byte, error) // for the learner's own kubectl
 	Logger     *slog.Logger
@@ -99,7 +99,7 @@ type Hub struct {
 	version     version
 	exercises   map[string]*exercise
 	opened      []string // keys of exercises, the one opened last at the end
-	terminals   []*terminal
+	terminals   []*Terminal
 	lastID      uint32 // of a terminal
 	editors     map[string]*editor
 	listed      []protocol.Terminal // the terminals as the pages know them
@@ -192,6 +192,9 @@ func (h *Hub) Close() {
 	h.tasks.Wait()
 	if session != nil {
 		session.close()
+	}
+	if err := h.o.Files.Close(); err != nil {
+		h.log.Warn("close the home folder", "error", err)
 	}
 }
 

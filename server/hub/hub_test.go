@@ -186,6 +186,10 @@ func (r *reader) of(kind string) []string {
 	return found
 }
 
+type noFiles struct{ Files }
+
+func (noFiles) Close() error { return nil }
+
 // stage is a hub among fakes. Tests of it run in a bubble, so that its pauses take no time.
 type stage struct {
 	*Hub
@@ -218,6 +222,7 @@ func newStage(t *testing.T) *stage {
 			s.judges = append(s.judges, j)
 			return j
 		},
+		Files:  noFiles{},
 		Logger: slog.New(slog.DiscardHandler),
 	})
 	t.Cleanup(s.Close)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/apilab/apilab/server/protocol"
@@ -17,21 +18,53 @@ const (
 	lookPause = 150 * time.Millisecond
 )
 
-// A Terminal is a shell on a pseudo-terminal; a *shell.Terminal is one. Its methods are safe for concurrent use.
-type Terminal interface {
-	// Write takes input of a writer from an offset of its own count, without what was taken before.
+// A Shell is a program on a pseudo-terminal; a *shell.Terminal is one. Its methods are safe for concurrent use.
+type Shell interface {
+	// Write takes input of a writer from an offset of its own count, without what was taken before. acked is less than
+	// the end of p where the program does not read: the rest is to be written again. It does not wait.
 	Write(writer string, offset uint64, p []byte) (acked uint64, err error)
 	// Read waits for output beyond from. What it returns begins at start, later than from where older output is no
 	// longer kept. io.EOF: the program has exited and all was read.
-	Read(ctx context.Context, from uint64, max int) (start uint64, p []byte, err error)
-	// Kept returns the offsets between which output can be read now.
-	Kept() (start, end uint64)
+	Read(ctx context.Context, from uint64, limit int) (start uint64, p []byte, err error)
 	Acked(writer string) uint64
 	Resize(cols, rows int) error
 	Close() error
 	Done() <-chan struct{}
 	Busy() bool
 	Title() string
+}
+
+// A Terminal is a shell that pages show.
+type Terminal struct {
+	Shell
+	ID uint32
+
+	mu   sync.Mutex
+	seen uint64 // end of the output that some page has read
+}
+
+// Read is the shell's; it remembers how far pages have read.
+func (t *Terminal) Read(ctx context.Context, from uint64, limit int) (start uint64, p []byte, err error) {
+	start, p, err = t.Shell.Read(ctx, from, limit)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(p) > 0 {
+		t.seen = max(t.seen, start+uint64(len(p)))
+	}
+	return start, p, err
+}
+
+// Resume returns where a page goes on that wants the output from an offset: later where that is no longer kept. Before
+// seen lies what other pages have shown.
+func (t *Terminal) Resume(ctx context.Context, from uint64) (start, seen uint64, err error) {
+	t.mu.Lock()
+	seen = t.seen
+	t.mu.Unlock()
+	if from >= seen {
+		return seen, seen, nil
+	}
+	start, _, err = t.Shell.Read(ctx, from, 1) // it need not wait: others have read what is there
+	return start, max(start, seen), err
 }
 
 // Size of a terminal, in character cells.
@@ -44,12 +77,7 @@ func (s Size) check() error {
 	return nil
 }
 
-type terminal struct {
-	Terminal
-	id uint32
-}
-
-func (t *terminal) exited() bool {
+func (t *Terminal) exited() bool {
 	select {
 	case <-t.Done():
 		return true
@@ -58,7 +86,7 @@ func (t *terminal) exited() bool {
 	}
 }
 
-func (t *terminal) end() { _ = t.Close() } // of one that has exited already
+func (t *Terminal) end() { _ = t.Close() } // an error is of one that has exited already
 
 // OpenTerminal starts a shell and returns the terminal's number.
 func (h *Hub) OpenTerminal(size Size) (uint32, error) {
@@ -81,7 +109,7 @@ func (h *Hub) OpenTerminal(size Size) (uint32, error) {
 	id := h.lastID
 	h.mu.Unlock()
 
-	opened, err := h.o.Terminal(h.ctx, size, h.edit)
+	opened, err := h.o.Shell(h.ctx, size, h.edit)
 
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -90,7 +118,7 @@ func (h *Hub) OpenTerminal(size Size) (uint32, error) {
 		h.log.Error("open a terminal", "error", err)
 		return 0, fmt.Errorf("open a terminal: %w", err)
 	}
-	t := &terminal{Terminal: opened, id: id}
+	t := &Terminal{Shell: opened, ID: id}
 	if !h.spawn(func() {
 		select {
 		case <-t.Done():
@@ -110,7 +138,7 @@ func (h *Hub) OpenTerminal(size Size) (uint32, error) {
 // dropExited forgets the oldest terminals that have exited where there are too many; mu is held.
 func (h *Hub) dropExited() {
 	for len(h.terminals) > maxKept {
-		i := slices.IndexFunc(h.terminals, (*terminal).exited)
+		i := slices.IndexFunc(h.terminals, (*Terminal).exited)
 		if i < 0 {
 			return
 		}
@@ -119,19 +147,19 @@ func (h *Hub) dropExited() {
 }
 
 // Terminal returns the terminal with this number.
-func (h *Hub) Terminal(id uint32) (Terminal, error) {
+func (h *Hub) Terminal(id uint32) (*Terminal, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	i := h.indexOf(id)
 	if i < 0 {
 		return nil, fmt.Errorf("there is no terminal %d; it was closed, or apilab was started anew", id)
 	}
-	return h.terminals[i].Terminal, nil
+	return h.terminals[i], nil
 }
 
 // indexOf finds a terminal, -1 if there is none; mu is held.
 func (h *Hub) indexOf(id uint32) int {
-	return slices.IndexFunc(h.terminals, func(t *terminal) bool { return t.id == id })
+	return slices.IndexFunc(h.terminals, func(t *Terminal) bool { return t.ID == id })
 }
 
 // ResizeTerminal sets the size that the terminal's programs see.
@@ -192,7 +220,7 @@ func (h *Hub) terminalList() []protocol.Terminal {
 	list := make([]protocol.Terminal, 0, len(h.terminals))
 	for _, t := range h.terminals {
 		exited := t.exited()
-		list = append(list, protocol.Terminal{ID: t.id, Title: t.Title(), Busy: !exited && t.Busy(), Exited: exited})
+		list = append(list, protocol.Terminal{ID: t.ID, Title: t.Title(), Busy: !exited && t.Busy(), Exited: exited})
 	}
 	return list
 }

@@ -103,7 +103,7 @@ type (
 		From  uint64 `json:"from"`  // offset at which the output goes on
 		Acked uint64 `json:"acked"` // input taken of this writer
 		Gap   uint64 `json:"gap"`   // bytes of output that are no longer kept
-		End   uint64 `json:"end"`   // of the output so far: what lies before it is history
+		End   uint64 `json:"end"`   // of the output that some page has had: what lies before it is history
 	}
 	// Solution answers exercise.solution.
 	Solution struct {
