@@ -321,16 +321,19 @@ func TestOutputThatIsNoLongerKeptIsAGap(t *testing.T) {
 	tab := v.open(t)
 	id := tab.openTerminal()
 	tape := <-opened
+	tape.put(make([]byte, 1000))
+	tab.until("the first output", func() bool { out, err := tab.output(id, 0); return err == nil && len(out) == 1000 })
 	tab.leave()
 	for range 3 {
 		tape.put(make([]byte, tapeSize))
 	}
+	const oldest = 2*tapeSize + 1000
 	tab = v.open(t)
-	if a := tab.attach(id, "w", 100); a.From != 2*tapeSize || a.Gap != 2*tapeSize-100 || a.End < a.From {
+	if a := tab.attach(id, "w", 100); a.From != oldest || a.Gap != oldest-100 || a.End < a.From {
 		t.Errorf("attached %+v", a)
 	}
-	tab.until("the output", func() bool { out, err := tab.output(id, 2*tapeSize); return err == nil && len(out) == window })
-	if a := tab.attach(id, "w", 1<<40); a.From != 2*tapeSize+window || a.Gap != 0 || a.End != a.From {
+	tab.until("the output", func() bool { out, err := tab.output(id, oldest); return err == nil && len(out) == window })
+	if a := tab.attach(id, "w", 1<<40); a.From != oldest+window || a.Gap != 0 || a.End != a.From {
 		t.Errorf("attached beyond the end: %+v", a)
 	}
 }
