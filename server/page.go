@@ -22,10 +22,10 @@ const (
 	// writeTime is how long one message may take to leave. A page that is slower is cut off; it comes back and goes on
 	// where it was.
 	writeTime = 20 * time.Second
-	// messageRate and messageBurst are what a page may send. A faster one is read more slowly, which costs it nothing
-	// but time: fast typing is 20 a second, a paste is few and large.
-	messageRate  = 200
-	messageBurst = 400
+	// What a page may send in a second, and at once. A page beyond that is read more slowly, which costs it nothing but
+	// time. A page that draws as fast as it can sends some hundred flow frames a second, a learner some ten messages.
+	messageRate, messageBurst = 200, 400
+	frameRate, frameBurst     = 2000, 4000
 	// maxUnanswered bounds the requests of a page that are being worked on, or whose reply is not sent yet.
 	maxUnanswered = 64
 )
@@ -36,10 +36,11 @@ type page struct {
 	hub  *hub.Hub
 	log  *slog.Logger
 
-	out     *outbox
-	limit   *rate.Limiter
-	slowed  bool          // said so
-	waiting chan struct{} // a place for each unanswered request
+	out      *outbox
+	messages *rate.Limiter
+	frames   *rate.Limiter
+	slowed   bool          // said so
+	waiting  chan struct{} // a place for each unanswered request
 	tasks   sync.WaitGroup
 
 	ctx      context.Context         // ends with the page
@@ -53,7 +54,8 @@ func newPage(conn *websocket.Conn, h *hub.Hub, log *slog.Logger) *page {
 		hub:      h,
 		log:      log,
 		out:      newOutbox(),
-		limit:    rate.NewLimiter(messageRate, messageBurst),
+		messages: rate.NewLimiter(messageRate, messageBurst),
+		frames:   rate.NewLimiter(frameRate, frameBurst),
 		waiting:  make(chan struct{}, maxUnanswered),
 		attached: make(map[uint32]*attachment),
 	}
@@ -125,29 +127,28 @@ func (p *page) read(ctx context.Context) error {
 		if len(message) > protocol.MaxMessage {
 			return closing{websocket.StatusMessageTooBig, fmt.Sprintf("a message may have at most %d bytes", protocol.MaxMessage)}
 		}
-		if err := p.throttle(ctx); err != nil {
+		limit, take := p.messages, p.takeRequest
+		if kind == websocket.MessageBinary {
+			limit, take = p.frames, p.takeFrame
+		}
+		if err := p.throttle(ctx, limit); err != nil {
 			return err
 		}
-		if kind == websocket.MessageBinary {
-			err = p.takeFrame(ctx, message)
-		} else {
-			err = p.takeRequest(ctx, message)
-		}
-		if err != nil {
+		if err := take(ctx, message); err != nil {
 			return err
 		}
 	}
 }
 
-func (p *page) throttle(ctx context.Context) error {
-	if p.limit.Allow() {
+func (p *page) throttle(ctx context.Context, limit *rate.Limiter) error {
+	if limit.Allow() {
 		return nil
 	}
 	if !p.slowed {
 		p.slowed = true
-		p.notice(protocol.Warning, fmt.Sprintf("This page sends more than %d messages a second; they are taken more slowly.", messageRate))
+		p.notice(protocol.Warning, "This page sends more messages than a page should; they are taken more slowly.")
 	}
-	return p.limit.Wait(ctx)
+	return limit.Wait(ctx)
 }
 
 func (p *page) notice(level protocol.Level, text string) {

@@ -68,7 +68,7 @@ func TestShellInThePage(t *testing.T) {
 		t.Errorf("attached again: %+v, typed %d", a, typed)
 	}
 	again.sees(id, 0, "it-is-42") // it is drawn again
-	typed = again.typeLine(id, typed, "cat answer.txt | sed s/^/now-/; exit")
+	again.typeLine(id, typed, "cat answer.txt | sed s/^/now-/; exit")
 	again.sees(id, 0, "now-43")
 	again.wait("terminals", func(m message) bool {
 		var l protocol.Terminals
