@@ -41,7 +41,7 @@ type page struct {
 	frames   *rate.Limiter
 	slowed   bool          // said so
 	waiting  chan struct{} // a place for each unanswered request
-	tasks   sync.WaitGroup
+	tasks    sync.WaitGroup
 
 	ctx      context.Context         // ends with the page
 	fail     context.CancelCauseFunc // ends it
