@@ -22,12 +22,10 @@ const socketName = "control.sock"
 // ErrNotRunning says that no instance listens in the data directory.
 var ErrNotRunning = errors.New("apilab is not running on this data directory: start it with `apilab`")
 
-// An Instance is what a running apilab answers for.
+// An Instance is what a running apilab answers for; a *server.Server is one.
 type Instance interface {
-	// SignIn returns an address that signs the local learner in, once.
-	SignIn(ctx context.Context) (url string, err error)
-	// Kubeconfig is the file for the local learner's own kubectl.
-	Kubeconfig(ctx context.Context) ([]byte, error)
+	SignInURL() (string, error)  // an address that signs the local learner in, once
+	Kubeconfig() ([]byte, error) // the file for the local learner's own kubectl
 }
 
 type signIn struct {
@@ -52,12 +50,12 @@ func Serve(ctx context.Context, dir string, instance Instance) error {
 	listener.(*net.UnixListener).SetUnlinkOnClose(false) // it knows the short path alone
 	defer os.Remove(path)
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /signin", func(w http.ResponseWriter, r *http.Request) {
-		url, err := instance.SignIn(r.Context())
+	mux.HandleFunc("POST /signin", func(w http.ResponseWriter, _ *http.Request) {
+		url, err := instance.SignInURL()
 		answer(w, err, func() { _ = json.NewEncoder(w).Encode(signIn{url}) })
 	})
-	mux.HandleFunc("GET /kubeconfig", func(w http.ResponseWriter, r *http.Request) {
-		text, err := instance.Kubeconfig(r.Context())
+	mux.HandleFunc("GET /kubeconfig", func(w http.ResponseWriter, _ *http.Request) {
+		text, err := instance.Kubeconfig()
 		answer(w, err, func() { _, _ = w.Write(text) })
 	})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
@@ -77,8 +75,8 @@ func answer(w http.ResponseWriter, err error, write func()) {
 	write()
 }
 
-// SignIn asks the instance on a data directory for an address that signs in, once.
-func SignIn(ctx context.Context, dir string) (url string, err error) {
+// SignInURL asks the instance on a data directory for an address that signs in, once.
+func SignInURL(ctx context.Context, dir string) (url string, err error) {
 	body, err := call(ctx, dir, http.MethodPost, "/signin")
 	if err != nil {
 		return "", err

@@ -12,10 +12,10 @@ import (
 
 type instance struct{ err error }
 
-func (i instance) SignIn(context.Context) (string, error) {
+func (i instance) SignInURL() (string, error) {
 	return "http://127.0.0.1:1/signin/x", i.err
 }
-func (i instance) Kubeconfig(context.Context) ([]byte, error) {
+func (i instance) Kubeconfig() ([]byte, error) {
 	return []byte("kind: Config\n"), i.err
 }
 
@@ -26,7 +26,7 @@ func serve(t *testing.T, dir string, i Instance) (stop func() error) {
 	served := make(chan error, 1)
 	go func() { served <- Serve(ctx, dir, i) }()
 	for { // the socket is there, and connected to, before it is listened to: there is nothing to wait on
-		if _, err := SignIn(t.Context(), dir); !errors.Is(err, ErrNotRunning) {
+		if _, err := SignInURL(t.Context(), dir); !errors.Is(err, ErrNotRunning) {
 			break
 		}
 		select {
@@ -50,8 +50,8 @@ func TestCalls(t *testing.T) {
 				t.Fatal(err)
 			}
 			stop := serve(t, dir, instance{})
-			if url, err := SignIn(t.Context(), dir); url != "http://127.0.0.1:1/signin/x" || err != nil {
-				t.Errorf("SignIn: %q, %v", url, err)
+			if url, err := SignInURL(t.Context(), dir); url != "http://127.0.0.1:1/signin/x" || err != nil {
+				t.Errorf("SignInURL: %q, %v", url, err)
 			}
 			if text, err := Kubeconfig(t.Context(), dir); string(text) != "kind: Config\n" || err != nil {
 				t.Errorf("Kubeconfig: %q, %v", text, err)
@@ -62,7 +62,7 @@ func TestCalls(t *testing.T) {
 			if entries, _ := os.ReadDir(dir); len(entries) != 0 {
 				t.Errorf("left behind: %v", entries)
 			}
-			if _, err := SignIn(t.Context(), dir); !errors.Is(err, ErrNotRunning) {
+			if _, err := SignInURL(t.Context(), dir); !errors.Is(err, ErrNotRunning) {
 				t.Errorf("when it stopped: %v", err)
 			}
 		})
@@ -85,7 +85,7 @@ func TestSocketOfACrash(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, socketName), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := SignIn(t.Context(), dir); !errors.Is(err, ErrNotRunning) {
+	if _, err := SignInURL(t.Context(), dir); !errors.Is(err, ErrNotRunning) {
 		t.Errorf("nobody listens: %v", err)
 	}
 	_ = serve(t, dir, instance{})()

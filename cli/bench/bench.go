@@ -1,0 +1,86 @@
+// Package bench measures a whole apilab from outside, as a browser and a kubectl see it: the program is started on an empty
+// data directory and spoken to over its websocket, its gateway and its terminal. It knows nothing of how it works inside.
+package bench
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+//go:embed workload
+var workload embed.FS
+
+// exercise is the one of the workload; its check turns with each write of the ConfigMap.
+const (
+	exercise  = "bench/write"
+	configMap = "bench"
+)
+
+// Options for Run.
+type Options struct {
+	Executable string
+	Kubectl    string        // the stock kubectl to compare with; empty: none
+	Starts     int           // clusters to make, for the median of their starts
+	Writes     int           // committed writes to follow to the page
+	Commands   int           // runs of `kubectl get ns` on either side
+	Settle     time.Duration // between a cluster's start and the idle measurement
+	Idle       time.Duration // over which idle CPU is measured
+	Says       func(step string)
+}
+
+// Run measures everything, in a temporary directory that it removes.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	dir, err := os.MkdirTemp("", "apilab-bench-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for the bench: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	files, err := fs.Sub(workload, "workload")
+	if err != nil {
+		return nil, err
+	}
+	workload := filepath.Join(dir, "workload")
+	if err := os.CopyFS(workload, files); err != nil {
+		return nil, fmt.Errorf("write the workload: %w", err)
+	}
+	report := newReport()
+
+	o.Says("starting apilab on an empty data directory")
+	started := time.Now()
+	running, err := start(ctx, o.Executable, filepath.Join(dir, "data"), workload)
+	if err != nil {
+		return nil, err
+	}
+	defer running.stop()
+	report.add("first page", "ms", 0, milliseconds(time.Since(started)))
+	p, err := running.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	if err := p.waitReady(ctx); err != nil {
+		return nil, err
+	}
+	report.add("very first start to a ready cluster", "s", 0, time.Since(started).Seconds())
+
+	for _, step := range []struct {
+		says string
+		run  func(context.Context, Options, *subject, *page, *Report) error
+	}{
+		{"making clusters", measureStarts},
+		{"leaving the cluster idle", measureIdle},
+		{"following writes to the page", measureWrites},
+		{"running kubectl in the terminal and outside", measureKubectl},
+	} {
+		o.Says(step.says)
+		if err := step.run(ctx, o, running, p, report); err != nil {
+			return report, fmt.Errorf("%s: %w", step.says, err)
+		}
+	}
+	return report, nil
+}

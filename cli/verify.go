@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apilab/apilab/checker/verify"
+	"github.com/apilab/apilab/content"
+	"github.com/apilab/apilab/exercises"
+)
+
+func (p *Program) verifyCommand(g *global) *cobra.Command {
+	var (
+		dir      string
+		parallel int
+	)
+	cmd := &cobra.Command{
+		Use:   "verify [ID ...]",
+		Short: "Prove exercises and the transcripts of lessons in fresh clusters",
+		Long: "Proves exercises and lessons, all or those with these IDs (track/name), each in a cluster of its own: every check is red at\n" +
+			"first, red on each wrong answer, green on the solution, and red again after a reset; and each transcript prints what the\n" +
+			"lesson says.",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, ids []string) error {
+			plan, err := p.plan(dir, ids)
+			if err != nil {
+				return err
+			}
+			plan.Parallel = parallel
+			labs, err := p.newLabs(g.logLevel)
+			if err != nil {
+				return err
+			}
+			summary, err := verify.Run(cmd.Context(), labs, plan, p.Stdout)
+			if closing := labs.close(); err == nil {
+				err = closing
+			}
+			if err == nil && summary.Failed > 0 {
+				err = errReported
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&dir, "content", "", "folder with content/ and exercises/ (default: those in the binary)")
+	cmd.Flags().IntVar(&parallel, "parallel", 1, "proofs that run at a time, each with a cluster of its own")
+	return cmd
+}
+
+// plan chooses what to prove. Content with mistakes is not proved.
+func (p *Program) plan(dir string, ids []string) (verify.Plan, error) {
+	lessons, tasks, err := sources(dir)
+	if err != nil {
+		return verify.Plan{}, err
+	}
+	curriculum, wrongLessons := content.Load(lessons)
+	set, wrongTasks := exercises.Load(tasks)
+	if n := len(wrongLessons) + len(wrongTasks); n > 0 {
+		return verify.Plan{}, fmt.Errorf("the content has %d problems: `%s` shows them", n, strings.TrimSpace("apilab lint "+dir))
+	}
+	var plan verify.Plan
+	if len(ids) == 0 {
+		plan.Exercises = set.All()
+		for _, track := range curriculum.Tracks {
+			for _, lesson := range track.Lessons {
+				plan.Lessons = append(plan.Lessons, transcripts(lesson))
+			}
+		}
+		return plan, nil
+	}
+	for _, id := range ids {
+		exercise, known := set.Get(id)
+		lesson := curriculum.Lesson(id)
+		if !known && lesson == nil {
+			return verify.Plan{}, &usageError{fmt.Errorf("there is no exercise and no lesson %s", id), "apilab verify"}
+		}
+		if known {
+			plan.Exercises = append(plan.Exercises, exercise)
+		}
+		if lesson != nil {
+			plan.Lessons = append(plan.Lessons, transcripts(lesson))
+		}
+	}
+	return plan, nil
+}
+
+func transcripts(l *content.Lesson) verify.Lesson {
+	lesson := verify.Lesson{ID: l.ID, File: l.Source, Setup: l.Setup}
+	for _, t := range l.Transcripts {
+		transcript := verify.Transcript{Line: t.Line}
+		for _, step := range t.Steps {
+			transcript.Steps = append(transcript.Steps, verify.Step(step))
+		}
+		lesson.Transcripts = append(lesson.Transcripts, transcript)
+	}
+	return lesson
+}
