@@ -22,6 +22,9 @@ func variable(flag string) string {
 	return envPrefix + "_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
+// isSetting: the others ask for something, once.
+func isSetting(f *pflag.Flag) bool { return f.Name != "help" && f.Name != "version" }
+
 // configure gives each flag that was not set on the command line its value from the environment, else from the file.
 func (g *global) configure(cmd *cobra.Command) error {
 	flags := cmd.Flags()
@@ -69,7 +72,7 @@ func set(cmd *cobra.Command, f *pflag.Flag, lookup func(string) (string, bool)) 
 
 func setFrom(cmd *cobra.Command, f *pflag.Flag, says, name string, lookup func(string) (string, bool)) error {
 	value, found := lookup(name)
-	if !found || value == "" || f.Name == "help" {
+	if !found || value == "" || !isSetting(f) {
 		return nil
 	}
 	if err := cmd.Flags().Set(f.Name, value); err != nil {

@@ -24,16 +24,19 @@ Without a command it serves the lessons for one learner on this machine (apilab 
 
 // configHelp ends the help of commands with flags.
 const configHelp = `
-Each flag can also be set by the variable in brackets, or in the configuration file under its name without dashes
+Each flag can also be set by the variable in brackets, or in the configuration file under its name
 ("no-open: true"). A flag wins over a variable, a variable over the file.
 `
 
 func (p *Program) rootCommand() *cobra.Command {
+	// Cobra takes over the flags that libraries register for every program; those of Kubernetes mean nothing here.
+	pflag.CommandLine = pflag.NewFlagSet(programName, pflag.ContinueOnError)
 	g := &global{logLevel: slog.LevelWarn}
 	root := p.serveCommand(g)
 	root.Use = programName
 	root.Short = "Learn the Kubernetes API machinery on a real cluster of your own"
 	root.Long = rootHelp
+	root.Version = p.Version
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SuggestionsMinimumDistance = 2
@@ -84,7 +87,7 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 // nameVariables writes the variable of each flag into its help.
 func nameVariables(cmd *cobra.Command) {
 	name := func(f *pflag.Flag) {
-		if suffix := " [" + variable(f.Name) + "]"; f.Name != "help" && !strings.HasSuffix(f.Usage, suffix) {
+		if suffix := " [" + variable(f.Name) + "]"; isSetting(f) && !strings.HasSuffix(f.Usage, suffix) {
 			f.Usage += suffix
 		}
 	}

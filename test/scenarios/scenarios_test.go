@@ -1,8 +1,9 @@
-// Package scenarios plays whole sessions with the real binary, bin/apilab: what someone types, and what they see. Each file in
-// testdata is one.
+// Package scenarios plays whole sessions with the real binary, bin/apilab or that in APILAB_BIN: what someone types, and what they
+// see. Each file in testdata is one.
 package scenarios
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"os/exec"
@@ -13,12 +14,12 @@ import (
 )
 
 func TestScenarios(t *testing.T) {
-	binary, err := filepath.Abs("../../bin/apilab")
+	binary, err := filepath.Abs(cmp.Or(os.Getenv("APILAB_BIN"), "../../bin/apilab"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(binary); errors.Is(err, os.ErrNotExist) {
-		t.Fatal("bin/apilab is not built: run `make build` first")
+	if _, err := os.Stat(binary); err != nil {
+		t.Fatalf("%v: run `make build` first", err)
 	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
