@@ -293,3 +293,100 @@ func TestBadID(t *testing.T) {
 		}
 	}
 }
+
+// program writes an executable that stands in for the binary of apilab.
+func program(t *testing.T, path, script string) {
+	t.Helper()
+	if err := os.WriteFile(path+".new", []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestEarlyDeath starts a control plane that dies at once. The error has its last words, and nothing is left.
+func TestEarlyDeath(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, script string
+		want         error
+		says         []string
+	}{
+		{"with words", "echo first; echo the reason is this >&2; exit 3", nil, []string{"exit status 3", "last lines of its log", "the reason is this"}},
+		{"silent", "exit 1", nil, []string{"exit status 1"}},
+		{"no space", "echo write /x: no space left on device >&2; exit 1", embedded.ErrDiskFull, []string{"free some space", "no space left on device"}},
+		{"reported", `echo '{"begin":"apiserver"}' >&4; echo '{"error":"it cannot listen"}' >&4; exit 1`, nil, []string{`in phase "apiserver"`, "it cannot listen"}},
+		{"hangs", "exec sleep 1000", nil, []string{"not ready after"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			executable := filepath.Join(root, "apilab")
+			program(t, executable, c.script)
+			p, err := embedded.New(embedded.Options{Dir: filepath.Join(root, "clusters"), Executable: executable, StartTimeout: 2 * time.Second})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			_, err = p.Create(t.Context(), cluster.Spec{ID: "early"}, quiet)
+			var death *embedded.DeathError
+			if !errors.As(err, &death) || c.want != nil && !errors.Is(err, c.want) {
+				t.Fatalf("got %v", err)
+			}
+			for _, says := range c.says {
+				if !strings.Contains(err.Error(), says) {
+					t.Errorf("%q is missing in: %v", says, err)
+				}
+			}
+			if ids, err := p.List(t.Context()); err != nil || len(ids) != 0 {
+				t.Errorf("left: %v, %v", ids, err)
+			}
+		})
+	}
+}
+
+// TestCrashLoop lets a cluster's control plane die again and again: healing is given up, with the last words.
+func TestCrashLoop(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	executable := filepath.Join(root, "apilab")
+	own, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program(t, executable, fmt.Sprintf("exec %q \"$@\"\n", own))
+	p, err := embedded.New(embedded.Options{Dir: filepath.Join(root, "clusters"), Executable: executable})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	c, err := p.Create(within(t, patience), cluster.Spec{ID: "loop"}, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program(t, executable, "echo it will never work; exit 7\n")
+	end := make(chan cluster.Health, 1)
+	defer c.Health(func(h cluster.Health) {
+		if h.Fatal {
+			end <- h
+		}
+	})()
+	if err := syscall.Kill(plane(t, "loop"), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case h := <-end:
+		if !strings.Contains(h.Reason, "it will never work") {
+			t.Errorf("given up because %s", h.Reason)
+		}
+	case <-time.After(patience):
+		t.Fatal("never given up")
+	}
+
+	// A retry, once the reason is gone, finds the data.
+	program(t, executable, fmt.Sprintf("exec %q \"$@\"\n", own))
+	if _, err := p.Adopt(within(t, patience), cluster.Spec{ID: "loop"}, quiet); err != nil {
+		t.Errorf("retry: %v", err)
+	}
+}

@@ -103,6 +103,8 @@ func newAPIServer(c *controlPlane) (*apiServer, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The documents have been made of these; 7 MB. Who still wants them calls GetDefinitions.
+	config.KubeAPIs.ControlPlane.Generic.OpenAPIV3Config.Definitions = nil
 	return &apiServer{run: prepared.Run}, nil
 }
 

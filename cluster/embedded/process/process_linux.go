@@ -8,7 +8,7 @@ import (
 )
 
 // timerSlack is how much later than asked the kernel may wake an idle child, so that its many timers share wake-ups.
-const timerSlack = 20 * time.Millisecond
+const timerSlack = 50 * time.Millisecond
 
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
