@@ -1,7 +1,7 @@
 import '@xterm/xterm/css/xterm.css'
 import { FitAddon } from '@xterm/addon-fit'
 import { WebLinksAddon } from '@xterm/addon-web-links'
-import { Terminal } from '@xterm/xterm'
+import { Terminal, type ITerminalOptions } from '@xterm/xterm'
 import { announce } from '../announce'
 import { copy } from '../clipboard'
 import { session } from '../page-session'
@@ -13,6 +13,38 @@ import { terminalTheme } from '../terminal-theme'
 /** What a terminal says of itself when a program asks: cursor position, attributes, colours. Nobody typed it. */
 // eslint-disable-next-line no-control-regex -- escape sequences are what this is about
 const report = /^\x1b(\[[?>=]?[\d;]*[cnRuy$]|\]|P)/
+
+function options(): ITerminalOptions {
+  return {
+    cursorBlink: !matchMedia('(prefers-reduced-motion: reduce)').matches,
+    fontFamily: getComputedStyle(document.documentElement).getPropertyValue('--mono'),
+    fontSize: 14,
+    lineHeight: 1.25,
+    minimumContrastRatio: 4.5,
+    macOptionIsMeta: true,
+    screenReaderMode: screenReaderMode.on,
+    scrollback: 10_000,
+    theme: terminalTheme(),
+  }
+}
+
+/** The size that a terminal in this place will have, so that a shell draws its first prompt for it. */
+export function sizeIn(place: HTMLElement): { cols: number; rows: number } {
+  const box = document.createElement('div')
+  box.className = 'terminal-box'
+  const screen = document.createElement('div')
+  screen.className = 'terminal-screen'
+  box.append(screen)
+  place.append(box)
+  const xterm = new Terminal(options())
+  const fit = new FitAddon()
+  xterm.loadAddon(fit)
+  xterm.open(screen)
+  const size = fit.proposeDimensions()
+  xterm.dispose()
+  box.remove()
+  return size && size.cols > 2 ? size : { cols: 80, rows: 24 }
+}
 
 /**
  * One terminal: xterm.js on a TerminalLink. The bench creates it for a terminal of the server and shows or hides it; it
@@ -30,21 +62,13 @@ export class ApilabTerminal extends HTMLElement {
   private frame = 0
 
   connectedCallback(): void {
+    const box = document.createElement('div')
+    box.className = 'terminal-box'
     const screen = document.createElement('div')
     screen.className = 'terminal-screen'
-    this.replaceChildren(screen)
-    const xterm = new Terminal({
-      allowProposedApi: false,
-      cursorBlink: !matchMedia('(prefers-reduced-motion: reduce)').matches,
-      fontFamily: getComputedStyle(document.documentElement).getPropertyValue('--mono'),
-      fontSize: 14,
-      lineHeight: 1.25,
-      minimumContrastRatio: 4.5,
-      macOptionIsMeta: true,
-      screenReaderMode: screenReaderMode.on,
-      scrollback: 10_000,
-      theme: terminalTheme(),
-    })
+    box.append(screen)
+    this.replaceChildren(box)
+    const xterm = new Terminal(options())
     this.xterm = xterm
     xterm.loadAddon(this.fit)
     xterm.loadAddon(new WebLinksAddon((_, address) => window.open(address, '_blank', 'noopener,noreferrer')))

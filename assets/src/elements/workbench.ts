@@ -51,7 +51,6 @@ export class ApilabWorkbench extends LightElement {
       }),
     ]
     document.addEventListener('keydown', this.shortcut)
-    void this.load()
   }
 
   override disconnectedCallback(): void {
@@ -159,12 +158,11 @@ export class ApilabWorkbench extends LightElement {
     return pane === files || session.terminals.some((t) => t.id === pane) || session.editors.some((e) => e.token === pane)
   }
 
-  /** xterm.js comes after the text has been drawn. */
-  private async load(): Promise<void> {
-    await import('./terminal')
-    await document.fonts.load('14px "Source Code Pro Variable"').catch(() => [])
+  /** xterm.js, which is loaded after the text has been drawn, with its face. */
+  private readonly code = Promise.all([import('./terminal'), document.fonts.load('14px "Source Code Pro Variable"').catch(() => [])]).then(([code]) => {
     this.loaded = true
-  }
+    return code
+  })
 
   private begin(): void {
     if (session.terminals.length === 0) void this.open(false)
@@ -185,7 +183,9 @@ export class ApilabWorkbench extends LightElement {
     this.busyOpening = true
     this.problem = ''
     try {
-      const { terminal } = await session.request('term.open', { cols: 100, rows: 30 })
+      const { sizeIn } = await this.code
+      const panes = this.renderRoot.querySelector<HTMLElement>('.bench-panes')
+      const { terminal } = await session.request('term.open', panes ? sizeIn(panes) : { cols: 80, rows: 24 })
       await this.arrival(terminal)
       this.shown = terminal
       await this.updateComplete
@@ -215,7 +215,7 @@ export class ApilabWorkbench extends LightElement {
   }
 
   private async element(terminal: number): Promise<ApilabTerminal | undefined> {
-    await import('./terminal')
+    await this.code
     await this.updateComplete
     return this.renderRoot.querySelector<ApilabTerminal>(`#pane-${terminal} apilab-terminal`) ?? undefined
   }
