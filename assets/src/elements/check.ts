@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { customElement, property } from 'lit/decorators.js'
 import type { CheckStatus, Evidence } from '../protocol/messages'
-import { inline } from '../text'
+import { capital, inline } from '../text'
 import { LightElement } from './base'
 
 const words = { closed: '', waiting: 'waiting', failing: 'not yet', passing: 'passed', broken: 'check failed' } as const
@@ -71,9 +71,9 @@ export class ApilabCheck extends LightElement {
       case 'passing':
         return status.by ? html`<p class="check-detail evidence">${evidence(status.by)}</p>` : nothing
       case 'broken':
-        return html`<p class="check-detail">The check itself failed, which is not your doing. ${inline(status.why ?? '')}</p>`
+        return html`<p class="check-detail">The check itself failed, which is not your doing. ${inline(capital(status.why ?? ''))}</p>`
       default:
-        return status.why ? html`<p class="check-detail">${inline(status.why)}${seen(status)}</p>` : nothing
+        return status.why ? html`<p class="check-detail">${inline(capital(status.why))}${seen(status)}</p>` : nothing
     }
   }
 
@@ -81,7 +81,7 @@ export class ApilabCheck extends LightElement {
     const status = this.status
     if (!status || status.state === 'passing') return nothing
     const told = status.hints ?? []
-    const more = status.hintsLeft > 0 && status.state !== 'broken'
+    const more = status.hintsLeft > 0 && status.state === 'failing'
     return html`${told.length ? html`<ol class="hints">${told.map((hint) => html`<li>${inline(hint)}</li>`)}</ol>` : nothing}
     ${more ? html`<div class="check-tools"><button type="button" class="button quiet" ?disabled=${!this.ready} @click=${this.askHint}>${told.length ? 'Another hint' : 'Hint'}<span class="visually-hidden"> for: ${this.says}</span></button></div>` : nothing}`
   }

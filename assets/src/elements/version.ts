@@ -1,4 +1,4 @@
-import { html } from 'lit'
+import { html, nothing } from 'lit'
 import { customElement } from 'lit/decorators.js'
 import { repeat } from 'lit/directives/repeat.js'
 import { session } from '../page-session'
@@ -31,13 +31,14 @@ export class ApilabVersion extends LightElement {
   }
 
   override render() {
+    if (!session.rv) return nothing
     return html`<span class="version" title="Newest resourceVersion seen in the cluster">
       <span class="ticks" aria-hidden="true">${repeat(
         this.ticks,
         (tick) => tick.rv,
         (tick) => html`<i style="--height:${tick.height.toFixed(0)}%"></i>`,
       )}</span>
-      <span><span class="version-label">rv </span><span class="version-value">${session.rv || '–'}</span></span>
+      <span><span class="version-label">rv </span><span class="version-value">${session.rv}</span></span>
     </span>`
   }
 }
