@@ -16,6 +16,10 @@ const (
 	makeFiles = ll.AccessFSMakeReg | ll.AccessFSMakeDir | ll.AccessFSMakeSym | ll.AccessFSRemoveFile | ll.AccessFSRemoveDir
 )
 
+// scopeSignal (LANDLOCK_SCOPE_SIGNAL) is left out: threads are restricted one by one, which puts each in a domain of its own, and
+// a thread could then not signal what another one started. Nothing here signals any other process.
+const scopeSignal = 1 << 1
+
 // Enter restricts this process, all of its threads, and what it starts from now on. It cannot be undone.
 func Enter(s Settings) (Report, error) {
 	limits := map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_NOFILE: 2048}
@@ -52,11 +56,14 @@ func Enter(s Settings) (Report, error) {
 		landlock.PathAccess(readFile|writeFile, "/dev/tty").IgnoreIfMissing().WithIoctlDev(),
 		landlock.PathAccess(readFile|ll.AccessFSExecute, s.Programs...),
 	}
+	if s.Bin != "" {
+		rules = append(rules, landlock.PathAccess(listing, s.Bin))
+	}
 	if s.Pipes != "" {
 		rules = append(rules, landlock.PathAccess(readFile|writeFile|ll.AccessFSMakeFifo|ll.AccessFSRemoveFile, s.Pipes))
 	}
-	if len(s.Files) > 0 {
-		rules = append(rules, landlock.PathAccess(readFile, s.Files...))
+	if len(s.Folders) > 0 {
+		rules = append(rules, landlock.PathAccess(readFile|writeFile|listing|makeFiles, s.Folders...))
 	}
 	if s.Control != "" {
 		rules = append(rules, landlock.PathAccess(0, s.Control).WithResolveUnix())
@@ -64,7 +71,9 @@ func Enter(s Settings) (Report, error) {
 	if s.TCPPort > 0 {
 		rules = append(rules, landlock.ConnectTCP(uint16(s.TCPPort)))
 	}
-	if err := landlock.V11.BestEffort().Restrict(rules...); err != nil {
+	config := landlock.V11
+	config.Scoped &^= scopeSignal
+	if err := config.BestEffort().Restrict(rules...); err != nil {
 		return Report{}, fmt.Errorf("restrict files: %w", err)
 	}
 	return Report{Landlock: true}, nil
