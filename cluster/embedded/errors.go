@@ -22,8 +22,11 @@ type DeathError struct {
 	Hint  error    // one of the errors above, where the lines tell
 }
 
-// shownLines is how many of the last lines go into the message.
-const shownLines = 8
+// How much of the last lines goes into the message; the log has all of it.
+const (
+	shownLines = 8
+	shownWidth = 300 // bytes
+)
 
 func newDeathError(phase, said string, exit error, last []string) *DeathError {
 	e := &DeathError{Phase: phase, Said: said, Exit: exit, Last: last}
@@ -63,7 +66,13 @@ func (e *DeathError) Error() string {
 	}
 	lines := e.Last[max(0, len(e.Last)-shownLines):]
 	if len(lines) > 0 {
-		b.WriteString("\nlast lines of its log:\n  " + strings.Join(lines, "\n  "))
+		b.WriteString("\nlast lines of its log:")
+	}
+	for _, line := range lines {
+		if len(line) > shownWidth {
+			line = strings.ToValidUTF8(line[:shownWidth], "") + " …"
+		}
+		b.WriteString("\n  " + line)
 	}
 	return b.String()
 }

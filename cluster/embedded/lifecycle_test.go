@@ -143,6 +143,44 @@ func TestHealing(t *testing.T) {
 	}
 }
 
+// TestSilence freezes a control plane, which does not die of it, but answers nothing any more.
+func TestSilence(t *testing.T) {
+	t.Parallel()
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := embedded.New(embedded.Options{Dir: filepath.Join(t.TempDir(), "clusters"), Executable: executable, ProbeEvery: 3 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	c, err := p.Create(within(t, patience), cluster.Spec{ID: "silent"}, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reason := make(chan string, 100)
+	defer c.Health(func(h cluster.Health) { reason <- h.Reason })()
+	<-reason
+	if err := syscall.Kill(plane(t, "silent"), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for want := "did not answer"; ; {
+		select {
+		case got := <-reason:
+			if got == "" && want == "" {
+				return
+			}
+			if want != "" && !strings.Contains(got, want) {
+				t.Fatalf("replaced because %q", got)
+			}
+			want = ""
+		case <-time.After(patience):
+			t.Fatal("not replaced")
+		}
+	}
+}
+
 // plane returns the control-plane process of one of this test's clusters, which has the id in its arguments.
 func plane(t *testing.T, id string) int {
 	t.Helper()

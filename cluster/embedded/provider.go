@@ -29,6 +29,9 @@ type Options struct {
 	Logger     *slog.Logger
 	// StartTimeout bounds one start of a control plane; 0 means 3 minutes, for slow and busy machines.
 	StartTimeout time.Duration
+	// ProbeEvery is how often a control plane is asked for a sign of life; 0 means 30 s. One that is silent three times,
+	// each for a third of that, is replaced.
+	ProbeEvery time.Duration
 }
 
 // A Provider makes embedded clusters. It implements cluster.Provider.
@@ -55,6 +58,9 @@ func New(o Options) (*Provider, error) {
 	}
 	if o.StartTimeout == 0 {
 		o.StartTimeout = 3 * time.Minute
+	}
+	if o.ProbeEvery == 0 {
+		o.ProbeEvery = 30 * time.Second
 	}
 	var err error
 	if o.Dir, err = filepath.Abs(o.Dir); err != nil {

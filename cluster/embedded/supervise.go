@@ -99,17 +99,13 @@ func withPhase(phases []cluster.Phase, p cluster.Phase) []cluster.Phase {
 	return append(out, p)
 }
 
-// How often a process is asked whether it lives, and how often it may fail to answer.
-const (
-	probeEvery   = 30 * time.Second
-	probeTimeout = 10 * time.Second
-	maxSilences  = 3
-)
+// maxSilences is how often in a row a process may fail to give a sign of life.
+const maxSilences = 3
 
 // watch returns when the process has died, or was killed for not answering, with the reason; and nil when it was
 // stopped because the instance's life ended.
 func (i *instance) watch(r *run) error {
-	ticker := time.NewTicker(probeEvery)
+	ticker := time.NewTicker(i.o.ProbeEvery)
 	defer ticker.Stop()
 	client, err := rest.HTTPClientFor(i.admin)
 	if err != nil {
@@ -126,7 +122,7 @@ func (i *instance) watch(r *run) error {
 			cancel()
 			return nil
 		case <-ticker.C:
-			if err := probe(i.life, client, i.admin.Host); err == nil {
+			if err := probe(i.life, client, i.admin.Host, i.o.ProbeEvery/3); err == nil {
 				silences = 0
 			} else if silences++; silences >= maxSilences && i.life.Err() == nil {
 				r.process.Kill()
@@ -137,8 +133,8 @@ func (i *instance) watch(r *run) error {
 }
 
 // probe asks for the cheapest sign of life.
-func probe(ctx context.Context, client *http.Client, host string) error {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+func probe(ctx context.Context, client *http.Client, host string, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, host+"/livez/ping", nil)
 	if err != nil {

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"os"
 	"time"
 
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.etcd.io/etcd/server/v3/storage/wal"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 )
 
 const (
@@ -31,7 +34,8 @@ func startEtcd(ctx context.Context) (etcd, error) {
 	wal.SegmentSizeBytes = walSegment
 	cfg := embed.NewConfig()
 	cfg.Dir = etcdDir
-	cfg.LogLevel = "error"
+	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.New(zapcore.NewCore(
+		zapcore.NewConsoleEncoder(zap.NewProductionEncoderConfig()), zapcore.AddSync(os.Stderr), zap.ErrorLevel)))
 	cfg.UnsafeNoFsync = true
 	cfg.TickMs = uint(etcdTick.Milliseconds())
 	cfg.ElectionMs = uint(etcdElection.Milliseconds())
