@@ -22,11 +22,11 @@ import (
 // KubectlMain is kubectl. args are the words after its name.
 func KubectlMain(args []string) int { return kubectl.Main(args) }
 
-// Main is a shell's process. It is told what to do on file descriptor 3, by Start or Run. `shell --diff A B` is the
+// Main is a shell's process. It is told what to do on file descriptor 3, by Start or Run. `shell A B --diff` is the
 // comparison that `kubectl diff` is given.
 func Main(args []string) int {
-	if len(args) == 3 && args[0] == "--diff" {
-		return diffMain(args[1], args[2])
+	if len(args) == 3 && args[2] == "--diff" {
+		return diffMain(args[0], args[1]) // kubectl puts the folders first
 	}
 	s, err := receiveSettings()
 	if err != nil {

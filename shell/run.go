@@ -32,12 +32,15 @@ func Run(ctx context.Context, o Options, script string, stdout, stderr io.Writer
 	s.Script = script
 	if len(o.Kubeconfig) > 0 {
 		// Outside of the home: it may be the platform's, and the learner's terminals are open.
-		name := rt.path("kubeconfig")
+		name := rt.path("kube", "config")
+		if err := os.Mkdir(rt.path("kube"), 0o700); err != nil {
+			return 0, fmt.Errorf("run script: %w", err)
+		}
 		if err := os.WriteFile(name, o.Kubeconfig, 0o600); err != nil {
 			return 0, fmt.Errorf("run script: %w", err)
 		}
 		s.Confine.Files = map[string]string{scriptKubeconfig: name}
-		s.Sandbox.Files = []string{name}
+		s.Sandbox.Folders = []string{rt.path("kube")} // kubectl config changes it
 		s.Env = append(s.Env, "KUBECONFIG="+scriptKubeconfig)
 	}
 	edits, err := serveEdits(rt.path("control.sock"), o.OnEdit)

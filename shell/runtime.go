@@ -116,7 +116,7 @@ func (r *runtime) settings(o *Options) (*settings, error) {
 	}
 	s.Confine = kubectl.Confinement{Home: r.home, Ports: r.path("ports"), Gateway: o.GatewayAddr, Pipes: r.path("pipes"), Bin: r.path("bin")}
 	s.Sandbox = sandbox.Settings{
-		Home: r.home, Ports: ports, Pipes: r.path("pipes"), Programs: []string{r.program},
+		Home: r.home, Ports: ports, Pipes: r.path("pipes"), Programs: []string{r.program}, Bin: r.path("bin"),
 		FileSize: uint64(s.Quota), Data: dataLimit, NoLandlock: o.noLandlock,
 	}
 	if o.GatewayAddr != "" {

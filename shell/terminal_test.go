@@ -74,7 +74,9 @@ func (c *console) send(text string) {
 var sequences = regexp.MustCompile(`\x1b\[[0-9;?]*[a-zA-Z]|\x1b\][^\a]*\a`)
 
 // plain is a text without what only a terminal shows.
-func plain(text string) string { return strings.ReplaceAll(sequences.ReplaceAllString(text, ""), "\r", "") }
+func plain(text string) string {
+	return strings.ReplaceAll(sequences.ReplaceAllString(text, ""), "\r", "")
+}
 
 // expect waits until a pattern appears in what came since the last call, and returns what came.
 func (c *console) expect(pattern string) string {

@@ -48,7 +48,7 @@ func Main(args []string) int {
 	}
 	text := os.Getenv(Variable)
 	if text == "" {
-		return cli.Run(cmd.NewDefaultKubectlCommand())
+		return execute(cmd.NewDefaultKubectlCommand())
 	}
 	os.Unsetenv(Variable)
 	var c Confinement
@@ -123,9 +123,16 @@ func (k *confined) run(args []string) int {
 			return 1
 		}
 	}
-	root := k.command(args)
-	root.SetArgs(args)
-	return cli.Run(root)
+	os.Args = append([]string{"kubectl"}, args...) // which the tree reads, unless preferences have set others
+	return execute(k.command(args))
+}
+
+// execute prints an error as kubectl does.
+func execute(root *cobra.Command) int {
+	if err := cli.RunNoErrOutput(root); err != nil {
+		cmdutil.CheckErr(err)
+	}
+	return 0
 }
 
 // command builds kubectl's tree with our checks in it.

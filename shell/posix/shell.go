@@ -175,9 +175,9 @@ func (s *Shell) statement(ctx context.Context, stmt *syntax.Stmt) (status int, e
 		s.jobs.kill(s.jobs.since(jobsBefore))
 		s.meter.recover()
 		fmt.Fprintf(s.o.Stderr, "%s\n", limit.Error())
-		return 137, false
+		return s.setStatus(ctx, 137), false
 	case cause != nil:
-		return interrupted, false
+		return s.setStatus(ctx, interrupted), false
 	case err == nil:
 		return 0, s.runner.Exited()
 	}
@@ -190,6 +190,16 @@ func (s *Shell) statement(ctx context.Context, stmt *syntax.Stmt) (status int, e
 	}
 	fmt.Fprintf(s.o.Stderr, "%v\n", err)
 	return 1, false
+}
+
+// setStatus sets $?, which the interpreter leaves at 1 for a statement that was stopped.
+func (s *Shell) setStatus(ctx context.Context, status int) int {
+	file, _, err := Parse(fmt.Sprintf("(exit %d)", status), "")
+	if err != nil {
+		panic(err) // a constant
+	}
+	s.runner.Run(context.WithoutCancel(ctx), file.Stmts[0])
+	return status
 }
 
 // Dir is the working folder.

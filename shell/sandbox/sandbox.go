@@ -8,8 +8,9 @@ type Settings struct {
 	Ports      string   // folder of sockets
 	Pipes      string   // folder of named pipes, "" for none
 	Control    string   // socket of the server, "" for none
-	Files      []string // files that may be read
+	Folders    []string // further folders as Home
 	Programs   []string // files that may be run, all of them this program
+	Bin        string   // folder of links to them, which may be listed
 	TCPPort    int      // the only port that may be connected to, 0 for none
 	FileSize   uint64   // bytes that a file may grow to
 	Data       uint64   // bytes of private memory of each process

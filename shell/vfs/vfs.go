@@ -76,7 +76,7 @@ func Abs(dir, name string) string {
 // rel maps a virtual path to one relative to the root, and reports whether there is one.
 func (f *FS) rel(name string) (string, bool) {
 	name = path.Clean(name)
-	for _, m := range [...]struct{ prefix, folder string }{{Home, "."}, {Temp, tempFolder}, {f.real, "."}} {
+	for _, m := range [...]struct{ prefix, folder string }{{f.real, "."}, {Home, "."}, {Temp, tempFolder}} {
 		if rest, ok := within(m.prefix, name); ok {
 			return filepath.Join(m.folder, filepath.FromSlash(rest)), true
 		}
