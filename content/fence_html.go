@@ -77,5 +77,5 @@ func renderTranscript(w util.BufWriter, code string) {
 // diagramFigure frames a picture of a diagram.
 func diagramFigure(title string, svg template.HTML) string {
 	title = template.HTMLEscapeString(title)
-	return `<figure class="diagram" role="img" aria-label="` + title + `">` + string(svg) + "<figcaption>" + title + "</figcaption></figure>\n"
+	return `<figure class="diagram">` + string(svg) + "<figcaption>" + title + "</figcaption></figure>\n"
 }
