@@ -2,6 +2,7 @@ package embedded_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -10,10 +11,14 @@ import (
 
 	"github.com/apilab/apilab/cluster"
 	"github.com/apilab/apilab/cluster/embedded"
+	"github.com/apilab/apilab/cluster/embedded/process"
 )
 
 // serverCommand makes the test binary a server that has one cluster, for tests of the server's own death.
 const serverCommand = "test-server"
+
+// orphanCommand makes the test binary a process that holds a cluster's lock and has no parent to die with.
+const orphanCommand = "test-orphan"
 
 // TestMain lets the test binary be its own control plane, as apilab is.
 func TestMain(m *testing.M) {
@@ -23,6 +28,12 @@ func TestMain(m *testing.M) {
 			os.Exit(embedded.Main(context.Background(), os.Args[2:]))
 		case serverCommand:
 			os.Exit(serve(os.Args[2]))
+		case orphanCommand:
+			if _, err := process.Lock(os.Args[2]); err != nil {
+				os.Exit(1)
+			}
+			fmt.Println("locked")
+			select {}
 		}
 	}
 	os.Exit(m.Run())

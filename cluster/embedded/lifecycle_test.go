@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -95,6 +96,41 @@ func TestServerKilled(t *testing.T) {
 	}
 	if err := findNote(t.Context(), c, "before"); err != nil {
 		t.Errorf("after the death of the server: %v", err)
+	}
+}
+
+// TestSweep finds a control plane that outlived its server, and half a deletion.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for _, dir := range []string{"local", "gone.deleted"} {
+		if err := os.MkdirAll(filepath.Join(root, "clusters", dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	orphan := exec.Command(os.Args[0], orphanCommand, filepath.Join(root, "clusters", "local", "lock"))
+	out, err := orphan.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := orphan.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer orphan.Process.Kill()
+	said := make([]byte, len("locked"))
+	if _, err := io.ReadFull(out, said); err != nil || string(said) != "locked" {
+		t.Fatalf("the orphan says %q, %v", said, err)
+	}
+	p := newProvider(t, root)
+	var exit *exec.ExitError
+	if err := orphan.Wait(); !errors.As(err, &exit) || exit.Exited() {
+		t.Errorf("the orphan ended with %v", err)
+	}
+	if ids, err := p.List(t.Context()); err != nil || len(ids) != 1 {
+		t.Errorf("clusters %v, %v", ids, err)
+	}
+	if left, err := os.ReadDir(filepath.Join(root, "clusters")); err != nil || len(left) != 1 {
+		t.Errorf("left: %v, %v", left, err)
 	}
 }
 
