@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +71,7 @@ func TestCluster(t *testing.T) {
 			"logs and exec":               logsAndExec,
 			"webhook":                     webhook,
 			"roles":                       roles,
+			"field managers":              fieldManagers,
 			"a node of the learner's own": ownNode,
 			"listens on loopback only":    loopbackOnly,
 			"usage":                       usage,
@@ -232,6 +234,43 @@ func deployment(t *testing.T, l *lab, ns string) {
 	if s := pods.Items[0].Status; !strings.HasPrefix(s.PodIP, "10.244.") || s.HostIP == "" || s.StartTime == nil {
 		t.Errorf("pod IP %q, host IP %q, start %v", s.PodIP, s.HostIP, s.StartTime)
 	}
+}
+
+// fieldManagers: the components have the names that they have upstream, though they are parts of one program.
+func fieldManagers(t *testing.T, l *lab, ns string) {
+	if _, err := l.kube.BatchV1().Jobs(ns).Create(t.Context(), newJob("once", "true"), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	nowhere := pod("nowhere", "nginx")
+	nowhere.Spec.NodeSelector = map[string]string{"nowhere": "true"}
+	if _, err := l.kube.CoreV1().Pods(ns).Create(t.Context(), nowhere, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "what the components write", func(ctx context.Context) bool {
+		j, err := l.kube.BatchV1().Jobs(ns).Get(ctx, "once", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := l.kube.CoreV1().Pods(ns).Get(ctx, "nowhere", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return managers(j) == "embedded.test kube-controller-manager/status" && managers(p) == "embedded.test kube-scheduler/status"
+	})
+	role, err := l.kube.RbacV1().ClusterRoles().Get(t.Context(), "view", metav1.GetOptions{})
+	if err != nil || !strings.Contains(managers(role), "kube-apiserver") {
+		t.Errorf("the role view has managers %s, %v", managers(role), err)
+	}
+}
+
+// managers lists who owns fields of an object, with the subresource they wrote.
+func managers(o metav1.Object) string {
+	var names []string
+	for _, f := range o.GetManagedFields() {
+		names = append(names, strings.TrimSuffix(f.Manager+"/"+f.Subresource, "/"))
+	}
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), " ")
 }
 
 func newJob(name string, command ...string) *batchv1.Job {

@@ -128,6 +128,7 @@ func newAPIServerConfig(o options.CompletedOptions, dialer *egress, bootstrapped
 		return nil, err
 	}
 	generic.EgressSelector = dialer.selector()
+	generic.BuildHandlerChainFunc = nameComponents(generic.BuildHandlerChainFunc)
 	if bootstrapped {
 		for _, late := range lateHooks {
 			name, _, err := late.PostStartHook()
