@@ -80,6 +80,7 @@ func measureWrites(ctx context.Context, o Options, s *subject, p *page, report *
 	if err != nil {
 		return err
 	}
+	config.QPS = -1 // the client's own limit of 5 requests a second would be measured
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err
