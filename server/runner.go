@@ -38,6 +38,7 @@ func NewRunner(o shell.Options, platform *rest.Config) checker.Runner {
 		o := o
 		if who == checker.Platform {
 			var err error
+			script = "set -e\n" + script // a step of a setup that fails is told, not passed over
 			if o.Kubeconfig, o.GatewayAddr, err = platformAccess(platform); err != nil {
 				return "", err
 			}

@@ -125,7 +125,7 @@ func New(o Options) (_ *Server, err error) {
 	}
 	s.clusters = cluster.NewManager(o.Provider, cluster.Options{Parallel: o.Parallel, Ports: s.portsDir, Logger: s.log})
 	s.gateway, err = gateway.New(gateway.Options{
-		Dir: filepath.Join(o.DataDir, "gateway"), Clusters: s.clusters, Port: o.GatewayPort, Logger: s.log})
+		Dir: filepath.Join(o.DataDir, "gateway"), Clusters: s.clusters, Port: o.GatewayPort, Default: localLearner, Logger: s.log})
 	if err != nil {
 		return nil, err
 	}

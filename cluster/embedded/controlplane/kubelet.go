@@ -16,7 +16,7 @@ import (
 const kubeletPort = 10250
 
 // simulated is all that the stub kubelet says.
-const simulated = "the pods of this cluster are simulated: no container runs, so there are no logs and nothing to exec into or forward to. Use a cluster of the kind backend (apilab --backend=kind) for real containers."
+const simulated = "the pods of this cluster are simulated: no container runs, so there are no logs and nothing to exec into or forward to. Real containers need a cluster of the kind backend."
 
 // startStubKubelet serves the kubelet API of every node on connections inside this process.
 func startStubKubelet(keys pki.Dir) (*pipeListener, error) {
