@@ -34,7 +34,8 @@ func newAPIServer(t *testing.T) *apiServer {
 	mux.HandleFunc("/version", reply(`{"major":"1","minor":"37","gitVersion":"v1.37.2"}`))
 	mux.HandleFunc("/api", reply(`{"kind":"APIVersions","versions":["v1"]}`))
 	mux.HandleFunc("/apis", reply(`{"kind":"APIGroupList","apiVersion":"v1","groups":[]}`))
-	mux.HandleFunc("/openapi/", http.NotFound)
+	mux.HandleFunc("/openapi/v3", reply(`{"paths":{"api/v1":{"serverRelativeURL":"/openapi/v3/api/v1"}}}`))
+	mux.HandleFunc("/openapi/v3/api/v1", reply(`{"openapi":"3.0.0","paths":{},"components":{"schemas":{}}}`))
 	mux.HandleFunc("/api/v1", reply(`{"kind":"APIResourceList","groupVersion":"v1","resources":[
 		{"name":"namespaces","singularName":"namespace","namespaced":false,"kind":"Namespace","verbs":["get","list","watch"],"shortNames":["ns"]},
 		{"name":"configmaps","singularName":"configmap","namespaced":true,"kind":"ConfigMap","verbs":["get","list","create","update","patch"],"shortNames":["cm"]},

@@ -75,7 +75,7 @@ var escapes = []struct{ name, script, says string }{
 	{"kustomize: a remote base", "mkdir k; printf 'resources: [\"https://github.com/kubernetes-sigs/kustomize//examples/helloWorld\"]\\n' > k/kustomization.yaml; kubectl kustomize k; kubectl apply -k k", "no such host"},
 	{"kustomize: a URL on the host", "mkdir k; printf 'resources: [\"http://localhost:PORT/x.yaml\"]\\n' > k/kustomization.yaml; kubectl kustomize k", "refused"},
 	{"kustomize: helm and plugins", "mkdir k; touch k/kustomization.yaml; kubectl kustomize k --enable-helm --helm-command OUT/program; kubectl kustomize k --enable-alpha-plugins --enable-exec; kubectl kustomize k --mount type=bind,source=/,target=/x", "not available"},
-	{"kustomize: output", "mkdir k; printf 'namePrefix: x\\nresources: [c.yaml]\\n' > k/kustomization.yaml; kubectl create cm c --dry-run=client -o yaml > k/c.yaml; kubectl kustomize k -o OUT/new", "does not exist"},
+	{"kustomize: output", "mkdir k; printf 'namePrefix: x\\nresources: [c.yaml]\\n' > k/kustomization.yaml; kubectl create cm c --dry-run=client -o yaml > k/c.yaml; kubectl kustomize k -o OUT/new", "no such file"},
 	{"kubeconfig", "kubectl --kubeconfig OUT/admin.conf get ns; KUBECONFIG=OUT/admin.conf kubectl get ns; kubectl config view --raw --kubeconfig=OUT/admin.conf; KUBECONFIG=x:OUT/admin.conf kubectl config view --raw", "does not exist"},
 	{"a kubeconfig that runs a program", "kubectl config set-credentials e --exec-command=OUT/program --exec-api-version=client.authentication.k8s.io/v1 --exec-interactive-mode=Never; kubectl --user e get ns", "no programs can be run"},
 	{"a kubeconfig with an auth provider", "kubectl config set-credentials e --auth-provider=gcp; kubectl --user e get ns", "auth provider"},

@@ -115,7 +115,7 @@ func (s *session) loop() (int, error) {
 		text, err := s.read()
 		switch {
 		case errors.Is(err, lineedit.ErrInterrupted):
-			s.status = 130
+			s.status = s.shell.SetStatus(context.Background(), 130)
 			continue
 		case errors.Is(err, lineedit.ErrTooLong):
 			fmt.Fprintln(s.screen, "\x1b[31mthe text is too long for a command: put it into a file with the page's editor\x1b[0m")

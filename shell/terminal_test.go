@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -137,22 +138,343 @@ func TestTerminal(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	c.send("sleep 100\r")
-	c.expect("sleep 100")
-	for !c.Busy() {
-		<-c.grew
-	}
+	c.busy()
 	if c.Title() != "sleep 100" {
 		t.Errorf("title %q", c.Title())
 	}
 	c.send("\x03")
-	c.expect("$ ")
+	c.idle()
 	if got := c.run("echo $?"); got != "130\n" {
 		t.Errorf("got %q", got)
+	}
+	if c.Title() != "~" {
+		t.Errorf("title %q", c.Title())
 	}
 	c.send("exit 3\r")
 	<-c.Done()
 	if _, _, err := c.Read(t.Context(), 1<<40, 1); err != io.EOF {
 		t.Errorf("after the end: %v", err)
 	}
-	_ = fmt.Sprint()
+	if _, err := c.Write("page", 0, []byte("x")); err != ErrClosed {
+		t.Errorf("after the end: %v", err)
+	}
+	if _, err := os.Stat(c.runtime.dir); !os.IsNotExist(err) {
+		t.Errorf("the shell's folder is left: %v", err)
+	}
+}
+
+// busy and idle wait until a command runs, and until none does.
+func (c *console) busy() { c.until(true) }
+func (c *console) idle() { c.until(false) }
+
+func (c *console) until(busy bool) {
+	c.t.Helper()
+	deadline := time.After(20 * time.Second)
+	for c.Busy() != busy {
+		select {
+		case <-c.grew:
+		case <-deadline:
+			c.t.Fatalf("busy is not %v: %q", busy, plain(c.text()))
+		}
+	}
+}
+
+func TestSession(t *testing.T) {
+	t.Parallel()
+	long := make([]string, 200)
+	for i := range long {
+		long[i] = fmt.Sprintf("echo line %d >> pasted # with some text that makes the line as long as a real one", i)
+	}
+	for name, test := range map[string]func(t *testing.T, c *console){
+		"here-document": func(t *testing.T, c *console) {
+			c.send("cat <<EOF\r")
+			c.expect("> ")
+			c.send("one\rtwo\r")
+			if got := c.run("EOF"); got != "one\ntwo\n" {
+				t.Errorf("got %q", got)
+			}
+		},
+		"open quote": func(t *testing.T, c *console) {
+			c.send("echo 'a\r")
+			if got := c.run("b'"); got != "a\nb\n" {
+				t.Errorf("got %q", got)
+			}
+		},
+		"loop over lines": func(t *testing.T, c *console) {
+			c.send("for i in 1 2\rdo\recho $i\r")
+			if got := c.run("done"); got != "1\n2\n" {
+				t.Errorf("got %q", got)
+			}
+		},
+		"bracketed paste of 200 lines": func(t *testing.T, c *console) {
+			c.send("\x1b[200~" + strings.Join(long, "\r\n") + "\x1b[201~")
+			c.run("")
+			if got := c.run("wc -l < pasted; sort -u pasted | wc -l; tail -1 pasted"); got != "200\n200\nline 199\n" {
+				t.Errorf("got %q", got)
+			}
+		},
+		"200 lines typed at once": func(t *testing.T, c *console) {
+			c.send(strings.Join(long, "\r") + "\r")
+			c.send("echo fin''ished\r")
+			c.expect("finished\n")
+			c.idle()
+			if got := c.run("sort -u pasted | wc -l; tail -1 pasted"); got != "200\nline 199\n" {
+				t.Errorf("got %q", got)
+			}
+		},
+		"background jobs": func(t *testing.T, c *console) {
+			if got := c.run("sleep 100 &"); got != "[1] 1001\n" {
+				t.Errorf("got %q", got)
+			}
+			if got := c.run("jobs"); !strings.Contains(got, "Running") {
+				t.Errorf("got %q", got)
+			}
+			c.send("\x03") // at the prompt: not for the job
+			c.expect("$ ")
+			if got := c.run("kill %1; wait; jobs"); !strings.Contains(got, "Terminated") {
+				t.Errorf("got %q", got)
+			}
+			if got := c.run("sleep 0.01 & wait; sleep 100 & echo started"); !strings.Contains(got, "started") {
+				t.Errorf("got %q", got)
+			}
+			c.send("fg\r")
+			c.busy()
+			c.send("\x03")
+			c.idle()
+			if got := c.run("jobs"); got != "" {
+				t.Errorf("got %q", got)
+			}
+		},
+		"end of input": func(t *testing.T, c *console) {
+			c.send("cat\r")
+			c.busy()
+			c.send("typed\r")
+			c.expect("typed\ntyped\n")
+			c.send("\x04")
+			c.idle()
+			c.send("\x04")
+			<-c.Done()
+		},
+		"size": func(t *testing.T, c *console) {
+			if err := c.Resize(101, 33); err != nil {
+				t.Fatal(err)
+			}
+			c.run("mkdir d; for i in 1 2 3; do touch d/" + strings.Repeat("x", 45) + "$i; done")
+			if got := c.run("ls d"); strings.Count(got, "\n") != 2 {
+				t.Errorf("in 101 columns: %q", got)
+			}
+			c.Resize(60, 20)
+			if got := c.run("ls d"); strings.Count(got, "\n") != 3 {
+				t.Errorf("in 60 columns: %q", got)
+			}
+		},
+		"history": func(t *testing.T, c *console) {
+			c.run("echo first")
+			c.run("echo second")
+			if got := c.run("\x1b[A\x1b[A"); got != "first\n" {
+				t.Errorf("up: %q", got)
+			}
+			if got := c.run("\x12seco"); got != "second\n" {
+				t.Errorf("search: %q", got)
+			}
+			if got := c.run("history | tail -2"); !strings.Contains(got, "echo second") {
+				t.Errorf("got %q", got)
+			}
+		},
+		"completion": func(t *testing.T, c *console) {
+			c.run("mkdir folder; touch folder/manifest.yaml 'folder/a b'")
+			if got := c.run("ls fo\tman\t"); got != "folder/manifest.yaml\n" {
+				t.Errorf("file: %q", got)
+			}
+			if got := c.run("ls folder/a\t"); got != "folder/a b\n" {
+				t.Errorf("file with a blank: %q", got)
+			}
+			if got := c.run("hostn\t"); got != "apilab\n" {
+				t.Errorf("command: %q", got)
+			}
+		},
+		"a memory hog": func(t *testing.T, c *console) {
+			if got := c.run("x=$(yes)"); !strings.Contains(got, "memory") {
+				t.Errorf("got %q", got)
+			}
+			if got := c.run("echo $?"); got != "137\n" {
+				t.Errorf("got %q", got)
+			}
+		},
+		"a fork bomb": func(t *testing.T, c *console) {
+			c.send(":(){ :|:& };:\r")
+			c.expect("stopped:")
+			if got := c.run("wait; echo alive"); !strings.Contains(got, "alive") {
+				t.Errorf("got %q", got)
+			}
+		},
+		"endless output": func(t *testing.T, c *console) {
+			c.send("yes\r")
+			c.busy()
+			c.expect("y\ny\n")
+			c.send("\x03")
+			c.idle()
+			if got := c.run("echo $?"); got != "130\n" {
+				t.Errorf("got %q", got)
+			}
+		},
+		"read from the terminal": func(t *testing.T, c *console) {
+			c.send("read -p 'name? ' x; echo \"got $x\"\r")
+			c.expect("\nname? ")
+			c.send("me\r")
+			c.expect("got me\n")
+		},
+		"loops without commands stop": func(t *testing.T, c *console) {
+			c.send("for ((;;)); do a=b; done\r")
+			c.busy()
+			c.send("\x03")
+			c.idle()
+		},
+		"pager": func(t *testing.T, c *console) {
+			c.send("seq 1000 | less\r")
+			c.expect("lines 1-23/1000")
+			c.send(" G")
+			c.expect("1000\n")
+			c.send("q")
+			c.idle()
+		},
+		"cancelled line": func(t *testing.T, c *console) {
+			c.send("echo no\x03")
+			c.expect("^C")
+			if got := c.run("echo $?"); got != "130\n" {
+				t.Errorf("got %q", got)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, open(t, newOptions(t)))
+		})
+	}
+}
+
+func TestCrash(t *testing.T) {
+	t.Parallel()
+	c := open(t, newOptions(t))
+	c.run("echo kept > f; x=1")
+	c.mu.Lock()
+	c.out.Reset()
+	c.mu.Unlock()
+	if err := c.proc.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	c.expect("the shell was killed")
+	c.expect("$ ")
+	if got := c.run("cat f; echo \"[$x]\""); got != "kept\n[]\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestClose(t *testing.T) {
+	t.Parallel()
+	c := open(t, newOptions(t))
+	c.send("trap '' HUP; sleep 1000 & yes > /dev/null\r")
+	c.busy()
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(fmt.Sprintf("/proc/%d", c.proc.cmd.Process.Pid)); err == nil {
+		t.Error("the shell still runs")
+	}
+}
+
+func TestKubectlInTerminal(t *testing.T) {
+	t.Parallel()
+	o, server := withCluster(t)
+	edits := make(chan Edit, 1)
+	o.OnEdit = func(_ context.Context, e Edit) (bool, string, error) {
+		edits <- e
+		return true, strings.ReplaceAll(e.Text, "k: v", "k: w"), nil
+	}
+	c := open(t, o)
+	if got := c.run("kubectl get ns -o name"); got != "namespace/alpha\nnamespace/beta\n" {
+		t.Errorf("got %q", got)
+	}
+
+	// Ctrl-C ends a watch, and the process with it.
+	c.send("kubectl get pods -w\r")
+	c.expect("p3 ")
+	c.send("\x03")
+	c.idle()
+	for server.watches.Load() > 0 {
+		<-time.After(5 * time.Millisecond)
+	}
+	if got := c.run("kubectl get ns -o name | head -1"); got != "namespace/alpha\n" {
+		t.Errorf("got %q", got)
+	}
+
+	// A job in the background keeps running through Ctrl-C.
+	c.run("kubectl get pods -w > watched &")
+	c.send("\x03")
+	c.expect("$ ")
+	for !strings.Contains(c.run("cat watched"), "p4 ") {
+	}
+	c.run("kill %1; wait")
+	for server.watches.Load() > 0 {
+		<-time.After(5 * time.Millisecond)
+	}
+
+	// A proxy on the learner's own localhost.
+	c.run("kubectl proxy --port=8001 > log & sleep 0.1; while ! grep -q 8001 log; do sleep 0.02; done")
+	if got := c.run("curl -s localhost:8001/version | jq -r .gitVersion; cat log"); got != "v1.37.2\nStarting to serve on 127.0.0.1:8001\n" {
+		t.Errorf("got %q", got)
+	}
+	if got := c.run("curl -sN 'localhost:8001/api/v1/namespaces/default/pods?watch=1' | head -2 | jq -r .object.metadata.name"); got != "p0\np1\n" {
+		t.Errorf("got %q", got)
+	}
+	if got := c.run("kubectl proxy --port=8001"); !strings.Contains(got, "address already in use") {
+		t.Errorf("got %q", got)
+	}
+	if got := c.run("kubectl --server http://localhost:8001 get ns -o name"); got != "namespace/alpha\nnamespace/beta\n" {
+		t.Errorf("got %q", got)
+	}
+	c.run("kill %1; wait")
+	if got := c.run("curl -sS localhost:8001"); !strings.Contains(got, "Connection refused") {
+		t.Errorf("got %q", got)
+	}
+
+	if got := c.run("kubectl edit cm there --validate=ignore"); !strings.Contains(got, "configmap/there edited") {
+		t.Errorf("got %q", got)
+	}
+	if e := <-edits; !strings.Contains(e.Text, "k: v") || e.Language != "yaml" || !strings.HasPrefix(e.Name, "kubectl-edit-") {
+		t.Errorf("edit %+v", e)
+	}
+	c.run("printf 'k: v\\n' > m.yaml; nano m.yaml")
+	<-edits
+	if got := c.run("cat m.yaml"); got != "k: w\n" {
+		t.Errorf("got %q", got)
+	}
+	if got := c.run("kubectl apply --validate=ignore -f - <<EOF\rapiVersion: v1\rkind: ConfigMap\rmetadata: {name: new}\rEOF"); !strings.Contains(got, "created") {
+		t.Errorf("got %q", got)
+	}
+
+	// Tab asks kubectl, which asks the server.
+	if got := c.run("kubectl get ns al\t-o name"); got != "namespace/alpha\n" && !strings.Contains(got, "alpha") {
+		t.Errorf("got %q", got)
+	}
+	if got := c.run("kubectl get names\t-o name"); !strings.Contains(got, "namespace/beta") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestTwoTerminals(t *testing.T) {
+	t.Parallel()
+	o, _ := withCluster(t)
+	one, two := open(t, o), open(t, o)
+	one.send("kubectl proxy --port=8001\r")
+	one.expect("Starting to serve")
+	if got := two.run("curl -s localhost:8001/version | jq -r .minor"); got != "37\n" {
+		t.Errorf("got %q", got)
+	}
+	other, _ := withCluster(t)
+	if got := open(t, other).run("curl -sS localhost:8001/version"); !strings.Contains(got, "Connection refused") {
+		t.Errorf("another learner: %q", got)
+	}
+	one.send("\x03")
+	one.idle()
 }

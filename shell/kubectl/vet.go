@@ -33,7 +33,7 @@ const (
 var kinds = map[string]kind{
 	"kubeconfig": file, "kuberc": file, "cache-dir": file, "certificate-authority": file, "client-certificate": file, "client-key": file,
 	"profile-output": file, "patch-file": file, "from-env-file": file, "cert": file, "key": file, "custom": file, "output-directory": file,
-	"www": file,
+	"www":      file,
 	"filename": source, "kustomize": kustomized, "from-file": keyed, "output": output, "template": template,
 	"unix-socket": unsupported, "enable-helm": unsupported, "helm-command": unsupported, "enable-alpha-plugins": unsupported, "enable-exec": unsupported,
 	"mount": unsupported, "network": unsupported, "network-name": unsupported, "as-current-user": unsupported,

@@ -1,7 +1,6 @@
 package lineedit
 
 import (
-	"bufio"
 	"bytes"
 	"io"
 	"time"
@@ -33,28 +32,43 @@ const (
 	keyLast = keyNone
 )
 
-// Keys reads key presses from a terminal in raw mode.
+// Keys reads key presses from a terminal in raw mode, byte by byte: what is typed ahead of a command is for the command.
 type Keys struct {
-	in *bufio.Reader
+	in io.Reader
 	// Waits reports whether a byte comes within a time: an Escape alone is a key, before others it starts a sequence.
 	Waits func(time.Duration) bool
 }
 
 // NewKeys reads from a terminal.
 func NewKeys(in io.Reader, waits func(time.Duration) bool) *Keys {
-	return &Keys{in: bufio.NewReaderSize(in, 64<<10), Waits: waits}
+	return &Keys{in: in, Waits: waits}
 }
 
-// Buffered returns what was read ahead and not yet used, and forgets it.
-func (k *Keys) Buffered() []byte {
-	p, _ := k.in.Peek(k.in.Buffered())
-	p = bytes.Clone(p)
-	k.in.Discard(len(p))
-	return p
+func (k *Keys) readByte() (byte, error) {
+	var b [1]byte
+	_, err := io.ReadFull(k.in, b[:])
+	return b[0], err
+}
+
+// readRune reads one character; what is not UTF-8 is utf8.RuneError.
+func (k *Keys) readRune() (rune, error) {
+	b, err := k.readByte()
+	if err != nil || b < utf8.RuneSelf {
+		return rune(b), err
+	}
+	p := []byte{b}
+	for !utf8.FullRune(p) {
+		if b, err = k.readByte(); err != nil {
+			return 0, err
+		}
+		p = append(p, b)
+	}
+	r, _ := utf8.DecodeRune(p)
+	return r, nil
 }
 
 func (k *Keys) more() bool {
-	return k.in.Buffered() > 0 || k.Waits == nil || k.Waits(50*time.Millisecond)
+	return k.Waits == nil || k.Waits(50*time.Millisecond)
 }
 
 // Next returns the next key. Sequences that mean nothing are skipped.
@@ -68,11 +82,11 @@ func (k *Keys) Next() (Key, error) {
 }
 
 func (k *Keys) next() (Key, error) {
-	r, size, err := k.in.ReadRune()
+	r, err := k.readRune()
 	if err != nil {
 		return Key{}, err
 	}
-	if r == utf8.RuneError && size == 1 {
+	if r == utf8.RuneError {
 		return Key{Code: keyNone}, nil
 	}
 	if r >= KeyUp && r <= keyLast {
@@ -84,7 +98,7 @@ func (k *Keys) next() (Key, error) {
 	if !k.more() {
 		return Key{Code: 27}, nil
 	}
-	r, _, err = k.in.ReadRune()
+	r, err = k.readRune()
 	if err != nil {
 		return Key{}, err
 	}
@@ -92,7 +106,7 @@ func (k *Keys) next() (Key, error) {
 	case '[':
 		return k.csi()
 	case 'O':
-		r, _, err = k.in.ReadRune()
+		r, err = k.readRune()
 		if err != nil {
 			return Key{}, err
 		}
@@ -108,7 +122,7 @@ func (k *Keys) csi() (Key, error) {
 	var args [2]int
 	n := 0
 	for i := 0; ; i++ {
-		b, err := k.in.ReadByte()
+		b, err := k.readByte()
 		if err != nil {
 			return Key{}, err
 		}
@@ -179,7 +193,7 @@ var pasteEnd = []byte("\x1b[201~")
 func (k *Keys) paste() ([]byte, error) {
 	p := []byte{}
 	for {
-		b, err := k.in.ReadByte()
+		b, err := k.readByte()
 		if err != nil {
 			return p, err
 		}

@@ -40,7 +40,9 @@ func override(args []string) []string {
 	return args
 }
 
-func (s *Shell) internal(ctx context.Context, hc interp.HandlerContext, args []string) error {
+// internal runs one of the overridden builtins. script is the context of the script that calls it, ctx also ends with the
+// job that it is part of.
+func (s *Shell) internal(ctx, script context.Context, hc interp.HandlerContext, args []string) error {
 	out, errOut := hc.Stdout, hc.Stderr
 	status := tools.Status(0)
 	switch name := strings.TrimPrefix(args[0], internal); name {
@@ -49,7 +51,7 @@ func (s *Shell) internal(ctx context.Context, hc interp.HandlerContext, args []s
 		if err != nil {
 			return s.exceeded(err)
 		}
-		context.AfterFunc(ctx, func() { s.jobs.abandon(j) })
+		context.AfterFunc(script, func() { s.jobs.abandon(j) })
 		if s.o.Interactive && s.jobOf(hc) == nil {
 			fmt.Fprintf(s.o.Stderr, "[%d] %d\n", j.number, j.pid)
 		}

@@ -58,6 +58,7 @@ func (s *Shell) jobOf(hc interp.HandlerContext) *job {
 func (s *Shell) exec(ctx context.Context, args []string) error {
 	hc := interp.HandlerCtx(ctx)
 	j := s.jobOf(hc)
+	script := ctx
 	if j != nil {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithCancel(ctx)
@@ -68,7 +69,7 @@ func (s *Shell) exec(ctx context.Context, args []string) error {
 		return s.ctx.Err() // a closed shell starts nothing
 	}
 	if strings.HasPrefix(args[0], internal) {
-		return s.internal(ctx, hc, args)
+		return s.internal(ctx, script, hc, args)
 	}
 	c := &tools.Call{Name: args[0], Args: args[1:], Env: exported(hc.Env), Dir: hc.Dir, Stdout: hc.Stdout, Stderr: hc.Stderr, Host: s.o.Host}
 	if f, ok := hc.Stdin.(*os.File); ok && f != nil {

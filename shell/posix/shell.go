@@ -175,9 +175,9 @@ func (s *Shell) statement(ctx context.Context, stmt *syntax.Stmt) (status int, e
 		s.jobs.kill(s.jobs.since(jobsBefore))
 		s.meter.recover()
 		fmt.Fprintf(s.o.Stderr, "%s\n", limit.Error())
-		return s.setStatus(ctx, 137), false
+		return s.SetStatus(ctx, 137), false
 	case cause != nil:
-		return s.setStatus(ctx, interrupted), false
+		return s.SetStatus(ctx, interrupted), false
 	case err == nil:
 		return 0, s.runner.Exited()
 	}
@@ -192,8 +192,8 @@ func (s *Shell) statement(ctx context.Context, stmt *syntax.Stmt) (status int, e
 	return 1, false
 }
 
-// setStatus sets $?, which the interpreter leaves at 1 for a statement that was stopped.
-func (s *Shell) setStatus(ctx context.Context, status int) int {
+// SetStatus sets $?, which the interpreter leaves at 1 for a statement that was stopped.
+func (s *Shell) SetStatus(ctx context.Context, status int) int {
 	file, _, err := Parse(fmt.Sprintf("(exit %d)", status), "")
 	if err != nil {
 		panic(err) // a constant
