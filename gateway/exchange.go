@@ -69,6 +69,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (x *exchange) rewrite(r *httputil.ProxyRequest) {
 	r.Out.Host = ""                        // the API server's own
 	r.Out.URL.RawQuery = r.In.URL.RawQuery // as it came: the API server judges what is wrong with it
+	if x.record.Verb == "watch" {
+		r.Out.Header.Del("Accept-Encoding") // since v1.37 the API server compresses streamed lists, and events are read as they pass
+	}
 	if r.Out.Body != nil {
 		x.request = newCapture(r.Out.Body, r.In.ContentLength, x.recorder.limits.body, nil)
 		r.Out.Body = keepOpen{x.request}

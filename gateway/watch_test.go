@@ -132,6 +132,27 @@ func TestWatchInAnotherEncodingPassesUnparsed(t *testing.T) {
 	}
 }
 
+// A streamed list would come compressed to a client that takes gzip, as kubectl does, and no event of it be seen.
+func TestWatchIsNotCompressed(t *testing.T) {
+	t.Parallel()
+	const event = `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"}}}` + "\n"
+	b := newBench(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json;stream=watch")
+		text := []byte(event)
+		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			w.Header().Set("Content-Encoding", "gzip")
+			text = gzipped(t, event)
+		}
+		_, _ = w.Write(text)
+	})
+	r := b.request(t, "GET", "/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", nil)
+	r.Header.Set("Accept-Encoding", "gzip")
+	b.do(t, r)
+	if record := b.records(t, 1)[0]; record.EventCount != 1 || record.Events[0].Type != "BOOKMARK" {
+		t.Errorf("record %+v", record)
+	}
+}
+
 func TestRefusedWatchIsNoStream(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(w http.ResponseWriter, _ *http.Request) {
