@@ -11,7 +11,7 @@ const out = fileURLToPath(new URL('../dist/diagrams', import.meta.url))
 mkdirSync(out, { recursive: true })
 let drawn = 0
 let failed = 0
-for (const file of readdirSync(content, { recursive: true }).filter((name) => name.endsWith('.md')).sort()) {
+for (const file of readdirSync(content, { recursive: true }).filter((name) => name.endsWith('.md') && !name.startsWith('testdata')).sort()) {
   for (const source of diagramsOf(readFileSync(join(content, file), 'utf8'))) {
     const name = diagramName(source)
     try {
