@@ -3,7 +3,7 @@ package shell
 import "strings"
 
 // marks reads what a shell says about itself in its output, in the sequences that terminals understand: OSC 0 and 2 set
-// the title, OSC 133 C and D mark the start and the end of a command (FinalTerm's shell integration).
+// the title, OSC 133 C marks the start of a command and A the next prompt (FinalTerm's shell integration).
 type marks struct {
 	state int // 0 text, 1 after ESC, 2 in an OSC, 3 in an OSC after ESC
 	osc   []byte
@@ -58,7 +58,7 @@ func (m *marks) end() {
 		switch {
 		case strings.HasPrefix(rest, "C"):
 			m.busy = true
-		case strings.HasPrefix(rest, "D"), strings.HasPrefix(rest, "A"):
+		case strings.HasPrefix(rest, "A"):
 			m.busy = false
 		}
 	}

@@ -119,7 +119,7 @@ func (c *console) run(command string) string {
 		raw := c.out.String()
 		c.mu.Unlock()
 		if _, rest, ok := strings.Cut(raw, "\x1b]133;C\a"); ok {
-			if body, _, ok := strings.Cut(rest, "\x1b]133;D"); ok {
+			if body, rest, ok := strings.Cut(rest, "\x1b]133;D"); ok && strings.Contains(rest, "\x1b]133;A") {
 				return plain(body)
 			}
 		}
