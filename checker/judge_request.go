@@ -71,7 +71,7 @@ func (j *requestJudge) verdict() verdict {
 		return failing("you have not sent %s yet", wanted(j.ref))
 	}
 	return verdict{
-		state: Failing, why: fmt.Sprintf("of your %s: %s", j.nearest.line(), j.reason.Text),
+		state: Failing, why: fmt.Sprintf("of your %s: %s", j.nearest.short(), j.reason.Text),
 		field: j.reason.Field, saw: j.reason.Saw,
 	}
 }
@@ -89,7 +89,7 @@ func (j *requestJudge) judgeOne(x *expr.Expression, r *request, vars expr.Vars) 
 		j.matched, j.hint = true, ""
 		j.by = &Evidence{
 			Resource: r.record.Resource, Namespace: r.record.Namespace, Name: r.record.Name, Request: r.line(),
-			Text: fmt.Sprintf("your %s, answered %d", r.line(), r.record.Status.Code),
+			Text: fmt.Sprintf("your %s, answered %d", r.short(), r.record.Status.Code),
 		}
 		if j.check.spec.Mode == exercises.Once {
 			return verdict{state: Passing, by: j.by}, true

@@ -110,18 +110,17 @@ func (c *check) set(o *opened, v verdict) bool {
 	if v.state != status.State {
 		status.State, status.Since = v.state, time.Now()
 	}
+	if v.state == Passing && c.status.State == Passing {
+		return false // by what satisfied it first
+	}
 	status.Why, status.Field, status.Saw, status.By = v.why, v.field, v.saw, v.by
-	if status.State == c.status.State && status.Why == c.status.Why && status.Saw == c.status.Saw && sameEvidence(status.By, c.status.By) {
+	if status.State == c.status.State && status.Why == c.status.Why && status.Saw == c.status.Saw {
 		return false
 	}
 	changed := status.State != c.status.State
 	c.status = status
 	c.touch(o)
 	return changed
-}
-
-func sameEvidence(a, b *Evidence) bool {
-	return a == b || a != nil && b != nil && *a == *b
 }
 
 // prepare runs the scripts of an exercise and starts its watches; a preparation under way is given up. Called by the loop.

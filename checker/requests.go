@@ -9,12 +9,16 @@ import (
 	"github.com/apilab/apilab/gateway"
 )
 
-// maxRequests bounds the requests that are kept for checks.
-const maxRequests = 512
+// Bounds of what is kept for checks: requests, and bytes of their bodies and events, of which the oldest go first.
+const (
+	maxRequests = 512
+	maxBodies   = 4 << 20
+)
 
 // requests are the learner's newest requests, ascending by ID. They belong to the loop.
 type requests struct {
-	all []*request
+	all   []*request
+	bytes int // of bodies and events
 }
 
 // A request is one record, and what an expression sees of it, made when one asks.
@@ -74,17 +78,41 @@ func (rs *requests) put(record gateway.Record) (*request, bool) {
 		if before.Done || !record.Done && before.EventCount >= record.EventCount && before.Status.Code == record.Status.Code {
 			return nil, false
 		}
+		rs.bytes += bodies(record) - bodies(before)
 		r.record, r.value, r.full = record, nil, false
+		rs.shrink(r)
 		return r, true
 	}
 	r := &request{record: record}
 	rs.all = append(rs.all, nil)
 	copy(rs.all[i+1:], rs.all[i:])
 	rs.all[i] = r
-	if len(rs.all) > maxRequests {
-		rs.all = rs.all[len(rs.all)-maxRequests:]
-	}
+	rs.bytes += bodies(record)
+	rs.shrink(r)
 	return r, true
+}
+
+// shrink forgets what is too old, but not the newest news.
+func (rs *requests) shrink(newest *request) {
+	for len(rs.all) > maxRequests {
+		rs.bytes -= bodies(rs.all[0].record)
+		rs.all = rs.all[1:]
+	}
+	for i := 0; rs.bytes > maxBodies && i < len(rs.all); i++ {
+		if r := rs.all[i]; r != newest {
+			rs.bytes -= bodies(r.record)
+			r.record.RequestBody, r.record.ResponseBody, r.record.Events = nil, nil, nil
+			r.value, r.decoded = nil, nil
+		}
+	}
+}
+
+func bodies(record gateway.Record) int {
+	n := len(record.RequestBody) + len(record.ResponseBody)
+	for _, e := range record.Events {
+		n += len(e.Object)
+	}
+	return n
 }
 
 // after returns the requests that came after the one with that ID.
@@ -162,4 +190,13 @@ func (r *request) line() string {
 		line += "?" + r.record.Query.Encode()
 	}
 	return line
+}
+
+// short is its line for a sentence.
+func (r *request) short() string {
+	const bound = 100
+	if runes := []rune(r.line()); len(runes) > bound {
+		return string(runes[:bound-1]) + "…"
+	}
+	return r.line()
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -325,6 +326,8 @@ func newer(a, b string) bool {
 
 // clusterUID tells clusters apart: that of the namespace that every cluster has and nobody can delete.
 func (s *Session) clusterUID(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
 	namespaces := schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
 	ns, err := s.client.Dynamic.Resource(namespaces).Get(ctx, "kube-system", metav1.GetOptions{})
 	if err != nil {

@@ -90,7 +90,7 @@ func (t *trial) nonePasses(ctx context.Context, when string) error {
 	}
 	for _, c := range t.checks() {
 		if c.State == checker.Passing || c.State == checker.Broken {
-			t.failCheck(c, when, "")
+			t.failCheck(c, when)
 		}
 	}
 	return nil
@@ -107,7 +107,8 @@ func (t *trial) wrong(ctx context.Context, wrong exercises.Wrong) error {
 	}
 	for _, c := range t.checks() {
 		if c.State == checker.Broken || c.State == checker.Passing && slices.Contains(wrong.Stays, c.ID) {
-			t.failCheck(c, fmt.Sprintf("after the wrong answer %q", wrong.Name), output)
+			t.failCheck(c, fmt.Sprintf("after the wrong answer %q", wrong.Name))
+			t.printed(&output)
 		}
 	}
 	if err := t.session.Reset(ctx, t.exercise.ID); err != nil {
@@ -151,7 +152,8 @@ func (t *trial) solve(ctx context.Context) error {
 	}
 	for _, c := range t.checks() {
 		if c.State != checker.Passing {
-			t.failCheck(c, "after the solution", output)
+			t.failCheck(c, "after the solution")
+			t.printed(&output)
 		}
 	}
 	return nil
@@ -160,13 +162,8 @@ func (t *trial) solve(ctx context.Context) error {
 // do runs a script as the learner, who goes on when a command fails, and then gives the answers.
 func (t *trial) do(ctx context.Context, script string, answers map[string]string) (output string, err error) {
 	if strings.TrimSpace(script) != "" {
-		var failed error
-		output, failed = t.lab.Run(ctx, checker.Learner, script)
-		if ctx.Err() != nil {
-			return output, ctx.Err()
-		}
-		if failed != nil {
-			output = strings.TrimRight(output, "\n") + "\n" + failed.Error()
+		if output, err = t.lab.learn(ctx, script); err != nil {
+			return output, err
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(answers)) {
@@ -218,7 +215,7 @@ func (t *trial) allPass() bool {
 }
 
 // failCheck reports a check that is not as it should be: with its expression and what was seen.
-func (t *trial) failCheck(c checker.CheckStatus, when, output string) {
+func (t *trial) failCheck(c checker.CheckStatus, when string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: check %s is %s %s", t.exercise.ID, c.ID, c.State, when)
 	if c.Why != "" {
@@ -233,10 +230,15 @@ func (t *trial) failCheck(c checker.CheckStatus, when, output string) {
 	if c.By != nil {
 		fmt.Fprintf(&b, "\n  by      %s", evidence(*c.By))
 	}
-	if lines := lastLines(output, 8); lines != "" {
-		fmt.Fprintf(&b, "\n  output\n%s", indent(lines, "    "))
+	t.fail("%s", b.String())
+}
+
+// printed adds what a script printed to the report, once.
+func (t *trial) printed(output *string) {
+	if lines := lastLines(*output, 8); lines != "" {
+		t.fail("  the script printed\n%s", indent(lines, "    "))
 	}
-	t.fail("%s", strings.TrimRight(b.String(), "\n"))
+	*output = ""
 }
 
 func evidence(e checker.Evidence) string {
@@ -250,8 +252,14 @@ func evidence(e checker.Evidence) string {
 	return text
 }
 
+// lastLines returns the last n lines of an output, long ones cut.
 func lastLines(output string, n int) string {
 	lines := strings.Split(strings.TrimSpace(output), "\n")
+	for i, line := range lines {
+		if runes := []rune(line); len(runes) > 160 {
+			lines[i] = string(runes[:159]) + "…"
+		}
+	}
 	if len(lines) > n {
 		lines = append([]string{"…"}, lines[len(lines)-n:]...)
 	}

@@ -30,14 +30,14 @@ func proveLesson(ctx context.Context, env Env, lesson Lesson, u *unit) (err erro
 	}
 	for _, transcript := range lesson.Transcripts {
 		// One script, so that variables, folders and jobs last from step to step.
-		output, runErr := lab.Run(ctx, checker.Learner, script(transcript))
-		if ctx.Err() != nil {
-			return ctx.Err()
+		output, err := lab.learn(ctx, script(transcript))
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", lesson.File, transcript.Line, err)
 		}
 		for i, printed := range split(output, len(transcript.Steps)) {
 			step := transcript.Steps[i]
 			if printed == nil {
-				u.fail("%s:%d: $ %s\n  did not run: %v\n%s", lesson.File, step.Line, firstLine(step.Command), runErr, indent(lastLines(markers.ReplaceAllString(output, ""), 8), "    "))
+				u.fail("%s:%d: $ %s\n  did not come to its end\n%s", lesson.File, step.Line, firstLine(step.Command), indent(lastLines(markers.ReplaceAllString(output, ""), 8), "    "))
 				break
 			}
 			if mismatch := compare(step.Want, *printed); mismatch != "" {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -32,6 +33,26 @@ type Lab struct {
 	Records checker.Records // of the learner's requests
 	Run     checker.Runner
 	Close   func() error // deletes all of it
+}
+
+// maxScript bounds what a learner is to type at once.
+const maxScript = 3 * time.Minute
+
+// learn runs a script as the learner, who sees commands fail and goes on: that the script failed is a line of its output.
+// The error is of one that did not end.
+func (l *Lab) learn(ctx context.Context, script string) (output string, err error) {
+	limit, cancel := context.WithTimeout(ctx, maxScript)
+	defer cancel()
+	output, failed := l.Run(limit, checker.Learner, script)
+	switch {
+	case ctx.Err() != nil:
+		return output, ctx.Err()
+	case limit.Err() != nil:
+		return output, fmt.Errorf("the script ran longer than %s, and printed so far\n%s", maxScript, indent(lastLines(output, 8), "  "))
+	case failed != nil:
+		output = strings.TrimRight(output, "\n") + "\n" + failed.Error()
+	}
+	return output, nil
 }
 
 // A Plan is what to prove.
