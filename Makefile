@@ -10,11 +10,7 @@ export GOFLAGS := -trimpath -buildvcs=false
 
 BIN := bin/apilab
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-KUBERNETES := $(shell sed -n 's/^\tk8s.io\/kubernetes \(v[0-9.]*\).*/\1/p' go.mod)
-MAJOR := $(word 1,$(subst ., ,$(KUBERNETES:v%=%)))
-MINOR := $(word 2,$(subst ., ,$(KUBERNETES:v%=%)))
-stamp = -X $(1).gitVersion=$(KUBERNETES) -X $(1).gitMajor=$(MAJOR) -X $(1).gitMinor=$(MINOR)
-LDFLAGS := -s -w -X main.version=$(VERSION) $(call stamp,k8s.io/component-base/version) $(call stamp,k8s.io/client-go/pkg/version)
+LDFLAGS := -s -w -X main.version=$(VERSION)
 
 # The rooms that do not link the control plane; vet and staticcheck would compile all of Kubernetes for the others.
 LIGHT := ./assets/... ./checker/... ./cli/... ./cluster ./cluster/observe ./content/... ./exercises/... ./gateway/... ./server/... ./shell/... ./test/doors/...
