@@ -32,7 +32,7 @@ var escapes = []struct{ name, script, says string }{
 	{"a hard link", "ln OUT/secret l; cat l", "No such file"},
 	{"a symlink that was put there", "cat planted; head -1 planted; grep . planted; jq -R . planted; source planted", "No such file"},
 	{"kubectl with a planted symlink", "kubectl apply -f planted", "does not exist"},
-	{"kubectl with a folder of planted symlinks", "mkdir d; mv planted d/x.yaml; kubectl apply -f d", "No such file"},
+	{"kubectl with a folder of planted symlinks", "mkdir d; mv planted d/x.yaml; kubectl apply -f d", "Permission denied"},
 	{"kubectl with a folder with a planted symlink", "kubectl apply -f folder", "does not exist"},
 	{"proc", "cat /proc/self/environ /proc/self/maps /proc/1/cmdline; ls /proc; cat /proc/self/root/etc/passwd", "No such file"},
 	{"descriptors", "cat /dev/fd/3 /proc/self/fd/3", "No such file"},
@@ -69,6 +69,11 @@ var escapes = []struct{ name, script, says string }{
 	{"apply -f", "kubectl apply -f OUT/secret; kubectl create -f /etc/passwd", "does not exist"},
 	{"apply -f with a pattern", "kubectl apply -f 'OUT/*'; kubectl apply -f '/etc/pass*'; kubectl apply -f '*/../../../OUT/s*'", "does not exist"},
 	{"apply -f of a URL", "kubectl apply -f http://localhost:PORT/x.yaml; kubectl apply -f https://example.com/x.yaml", "refused"},
+	{"apply -f of a folder named as a scheme", "mkdir http: https:; kubectl create cm x --from-file=http:/../REL/secret --dry-run=client -o yaml; kubectl apply -f http:/../REL/secret; kubectl create -f https:/../REL/new.yaml --dry-run=client -o yaml --validate=false", "does not exist"},
+	{"a symlink through another", "mkdir a; ln -s .. a/up; ln -s . same; ln -s a/up/REL/secret l1; ln -s REL/secret same/l2; cat l1 l2; kubectl create cm x --from-file=l1 --from-file=l2 -o yaml --dry-run=client", "may only lead to a place in"},
+	{"a kubeconfig through a symlink", "rm -r .kube; mkdir .kube a; ln -s .. a/up; ln -s ../a/up/REL/admin.conf .kube/config; ln -s ../REL/admin.conf a/up/.kube/config; kubectl config view --raw", "may only lead to a place in"},
+	{"a hard link of a symlink", "mkdir -p a/b; ln -s ../../x a/b/l; ln a/b/l hard; mv a/b/l .; mv a/b b; ls", "not permitted"},
+	{"users of the host", "echo ~root ~daemon ~nobody", "~root ~daemon ~nobody"},
 	{"apply -k", "kubectl apply -k OUT; kubectl kustomize OUT", "no such file"},
 	{"kustomize: a base outside", "mkdir k; printf 'resources: [../../../../../../../../..OUT]\\n' > k/kustomization.yaml; kubectl kustomize k; kubectl apply -k k", "no such file"},
 	{"kustomize: a file outside", "mkdir k; printf 'configMapGenerator: [{name: x, files: [OUT/secret]}]\\n' > k/kustomization.yaml; kubectl kustomize k; kubectl kustomize k --load-restrictor LoadRestrictionsNone", "no such file"},
@@ -103,7 +108,7 @@ var escapes = []struct{ name, script, says string }{
 	{"plugins", "printf '#!/bin/sh\\ncat OUT/secret\\n' > kubectl-x; chmod +x kubectl-x; PATH=$PWD:$PATH; export PATH; kubectl x; kubectl plugin list", "unknown command"},
 	{"the editor", "KUBE_EDITOR='cat OUT/secret' kubectl edit cm there; EDITOR=OUT/program kubectl edit cm there; export KUBE_EDITOR='sh -c \"cat OUT/secret\"'; kubectl edit cm there", "there is no editor here"},
 	{"the diff program", "printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: there}\\n' > c.yaml; KUBECTL_EXTERNAL_DIFF='cat OUT/secret' kubectl diff -f c.yaml; echo tried", "tried"},
-	{"completion", "kubectl __complete --kubeconfig OUT/admin.conf get ns ''; kubectl __complete get -f OUT/secret ''; echo done", "done"},
+	{"completion", "kubectl __complete --kubeconfig OUT/admin.conf get ns ''; kubectl __complete get -f OUT/secret ''; kubectl __complete --kubeconfig OUT/admin.conf get --context ''; kubectl -n x __completeNoDesc --kubeconfig OUT/admin.conf get --context ''; kubectl --kubeconfig OUT/admin.conf __complete config use-context ''; echo done", "done"},
 	{"completion with a program", "kubectl config set-credentials e --exec-command=OUT/program --exec-api-version=client.authentication.k8s.io/v1 --exec-interactive-mode=Never >/dev/null; kubectl __complete --user e get ns ''; echo done", "done"},
 	{"our own variables", "export APILAB_CONFINE= APILAB_CONTROL=x APILAB_KUBECTL_WORKER=1; kubectl apply -f OUT/secret; unset APILAB_CONFINE; kubectl apply -f OUT/secret", "does not exist"},
 	{"in-cluster configuration", "export KUBERNETES_SERVICE_HOST=127.0.0.1 KUBERNETES_SERVICE_PORT=PORT; KUBECONFIG=none kubectl get ns", "refused"},
@@ -137,7 +142,8 @@ func TestEscapes(t *testing.T) {
 	}
 	write("secret", secret+"\nkey: "+secret+"\n", 0o644)
 	write("kustomization.yaml", "configMapGenerator: [{name: "+secret+", literals: [a=b]}]\n", 0o644)
-	write("admin.conf", "apiVersion: v1\nkind: Config\nusers: [{name: x, user: {token: "+secret+"}}]\n", 0o644)
+	write("admin.conf", "apiVersion: v1\nkind: Config\nusers: [{name: x, user: {token: "+secret+"}}]\ncontexts: [{name: "+secret+", context: {user: x}}]\n", 0o644)
+	write("new.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "+secret+"}\n", 0o644)
 	write("program", "#!/bin/sh\necho "+secret+" > "+out+"/new\necho "+secret+"\n", 0o755)
 	port := serveSecret(t, listenTCP(t))
 	l, err := localhost.New(other).Listen(7000)
@@ -158,7 +164,7 @@ func TestEscapes(t *testing.T) {
 					o.noLandlock = mode.off
 					o.Kubeconfig = nil
 					home := newHome(t, o, out)
-					text := strings.NewReplacer("OUT", out, "PORT", port, "OTHER", other).Replace(e.script)
+					text := strings.NewReplacer("OUT", out, "REL", relative(t, home, out), "PORT", port, "OTHER", other).Replace(e.script)
 					got, _ := script(t, o, text)
 					leaked := strings.ReplaceAll(got, out, "")
 					if strings.Contains(leaked, secret) || strings.Contains(leaked, "root:x:0") {
@@ -180,6 +186,58 @@ func TestEscapes(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+func relative(t *testing.T, from, to string) string {
+	from, err := filepath.EvalSymlinks(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rel, err := filepath.Rel(from, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rel
+}
+
+// kubectl finds its configuration and its cache by itself. Neither may be a symlink that leads out, however that came to be.
+func TestPlantedKubeconfig(t *testing.T) {
+	for _, off := range []bool{true, false} {
+		for _, name := range []string{"config", "cache"} {
+			t.Run(fmt.Sprintf("%s, Landlock %t", name, !off), func(t *testing.T) {
+				t.Parallel()
+				o, _ := withCluster(t)
+				o.noLandlock, o.Kubeconfig = off, nil
+				out := filepath.Join(t.TempDir(), "out")
+				if err := os.Mkdir(out, 0o700); err != nil {
+					t.Fatal(err)
+				}
+				text := "apiVersion: v1\nkind: Config\nusers: [{name: x, user: {token: " + secret + "}}]\n"
+				if err := os.WriteFile(filepath.Join(out, "config"), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				link := filepath.Join(newHome(t, o, out), ".kube", name)
+				os.Remove(link)
+				target := out
+				if name == "config" {
+					target = filepath.Join(out, "config")
+				}
+				if err := os.Symlink(target, link); err != nil {
+					t.Fatal(err)
+				}
+				got, _ := script(t, o, "kubectl config view --raw; kubectl get ns; kubectl config set-cluster new --server=https://x")
+				if strings.Contains(got, secret) || !strings.Contains(got, "/.kube/"+name+"\" does not exist") {
+					t.Errorf("got %s", got)
+				}
+				if entries, err := os.ReadDir(out); err != nil || len(entries) != 1 {
+					t.Errorf("outside there is %v, %v", entries, err)
+				}
+				if b, err := os.ReadFile(filepath.Join(out, "config")); err != nil || string(b) != text {
+					t.Errorf("outside was written: %s, %v", b, err)
+				}
+			})
+		}
 	}
 }
 

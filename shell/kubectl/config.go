@@ -50,6 +50,9 @@ func (k *confined) kubeconfig(name string) error {
 			virtual = v
 		}
 	}
+	if _, err := k.fs.Real(virtual); err != nil {
+		return absent(k.fs.Virtual(name)) // to the vfs, what leads out is not there; to kubectl it is
+	}
 	data, err := k.fs.ReadFile(virtual, 1<<20)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) {

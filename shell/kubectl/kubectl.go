@@ -118,11 +118,6 @@ func (k *confined) run(args []string) int {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		return 1
 	}
-	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
-		if err := k.completion(args); err != nil {
-			return 1
-		}
-	}
 	os.Args = append([]string{"kubectl"}, args...) // which the tree reads, unless preferences have set others
 	return execute(k.command(args))
 }
@@ -147,6 +142,12 @@ func (k *confined) command(args []string) *cobra.Command {
 	k.replace(root, flags)
 	before := root.PersistentPreRunE
 	root.PersistentPreRunE = func(c *cobra.Command, args []string) error {
+		if c.Name() == cobra.ShellCompRequestCmd {
+			// Wherever among the words it was.
+			if err := k.completion(args); err != nil {
+				os.Exit(1)
+			}
+		}
 		if err := k.vet(c, args); err != nil {
 			return err
 		}
@@ -236,17 +237,20 @@ func (k *confined) preferences(args []string) ([]string, error) {
 
 // completion checks the words of a completion: kubectl reads files for it too.
 func (k *confined) completion(args []string) error {
-	if len(args) < 2 {
+	if len(args) == 0 {
 		return nil
 	}
-	words := args[1 : len(args)-1]
+	words := args[:len(args)-1]
 	root := k.command(words)
 	c, rest, err := root.Find(words)
 	if err != nil {
 		return nil // an unknown command completes to nothing
 	}
 	if err := c.ParseFlags(rest); err != nil {
-		return nil
+		// The last flag may lack the value that is being completed.
+		if err := c.ParseFlags(append(slices.Clone(rest), args[len(args)-1])); err != nil {
+			return err // completes to nothing
+		}
 	}
 	return k.vet(c, c.Flags().Args())
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"path/filepath"
 	"strings"
 
@@ -128,7 +127,8 @@ func (k *confined) flag(c *cobra.Command, f *pflag.Flag) error {
 		return fmt.Errorf("--%s is not available in this shell", f.Name)
 	}
 	if f.Name == "cache-dir" && !f.Changed {
-		return nil // in the home, kubectl knows it by its real path
+		_, err := k.file(text) // in the home, kubectl knows it by its real path
+		return err
 	}
 	if what == kustomized {
 		return k.kustomize(c, f, text)
@@ -156,8 +156,8 @@ func (k *confined) value(c *cobra.Command, what kind, v string) (string, error) 
 		if v == "-" {
 			return v, nil
 		}
-		if u, err := url.Parse(v); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
-			return v, nil // dialled as all others
+		if strings.HasPrefix(v, "http://") || strings.HasPrefix(v, "https://") {
+			return v, nil // dialled as all others; whatever else kubectl takes for a file
 		}
 		if strings.ContainsAny(v, "*?[") {
 			return k.glob(v)

@@ -90,6 +90,10 @@ type environ struct {
 }
 
 func (e environ) Get(name string) expand.Variable {
+	if user, ok := strings.CutPrefix(name, "HOME "); ok {
+		// ~user, which the interpreter would look up among the host's users.
+		return expand.Variable{Set: true, Kind: expand.String, Str: "~" + user}
+	}
 	if name == "TMPDIR" && e.pipes != "" && !e.once.Swap(true) {
 		return expand.Variable{Set: true, Kind: expand.String, Str: e.pipes}
 	}

@@ -156,16 +156,36 @@ func (f *FS) Rename(from, to string) error {
 		if old == "." || old == tempFolder || new == "." || new == tempFolder {
 			return syscall.EBUSY
 		}
-		err := fs.WalkDir(f.root.FS(), filepath.ToSlash(old), func(p string, d fs.DirEntry, err error) error {
-			if err != nil || d.Type()&fs.ModeSymlink == 0 {
-				return err
-			}
+		release, err := f.lockLinks()
+		if err != nil {
+			return err
+		}
+		defer release()
+		dir, err := f.physical(filepath.Dir(new))
+		if err != nil {
+			return err
+		}
+		check := func(p string) error {
 			target, err := f.root.Readlink(p)
-			if err == nil && !local(filepath.Join(new, strings.TrimPrefix(p, old)), target) {
+			if err == nil && !local(filepath.Join(dir, filepath.Dir(filepath.Base(new)+strings.TrimPrefix(p, old))), target) {
 				err = syscall.EACCES
 			}
 			return err
-		})
+		}
+		li, err := f.root.Lstat(old)
+		switch {
+		case err != nil:
+			return err
+		case li.Mode()&fs.ModeSymlink != 0:
+			err = check(old)
+		case li.IsDir():
+			err = fs.WalkDir(f.root.FS(), filepath.ToSlash(old), func(p string, d fs.DirEntry, err error) error {
+				if err != nil || d.Type()&fs.ModeSymlink == 0 {
+					return err
+				}
+				return check(p)
+			})
+		}
 		if err != nil {
 			return err
 		}
@@ -173,41 +193,101 @@ func (f *FS) Rename(from, to string) error {
 	})
 }
 
-// local reports whether a link at rel with a relative target stays in the home.
-func local(rel, target string) bool {
-	return !filepath.IsAbs(target) && filepath.IsLocal(filepath.Join(filepath.Dir(rel), target))
+// lockLinks keeps other shells of this home from making links in what is being moved, or moving what a link is being
+// made in. A lock on the home itself ends with its process.
+func (f *FS) lockLinks() (release func(), err error) {
+	home, err := f.root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(home.Fd()), syscall.LOCK_EX); err != nil {
+		home.Close()
+		return nil, err
+	}
+	return func() { home.Close() }, nil
+}
+
+// physical is the place of a folder of the home without symlinks on the way, relative to the home.
+func (f *FS) physical(rel string) (string, error) {
+	real, err := filepath.EvalSymlinks(filepath.Join(f.real, rel))
+	if err != nil {
+		return "", err
+	}
+	rel, err = filepath.Rel(f.real, real)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", syscall.ENOENT
+	}
+	return rel, nil
+}
+
+// local reports whether a link in the physical folder dir with a relative target stays in the home, whatever other
+// links do: it goes up no further than to the home, and not after it went down, perhaps through another link.
+func local(dir, target string) bool {
+	if filepath.IsAbs(target) {
+		return false
+	}
+	up := 0
+	if dir != "." {
+		up = strings.Count(dir, "/") + 1
+	}
+	down := false
+	for part := range strings.SplitSeq(target, "/") {
+		switch part {
+		case "", ".":
+		case "..":
+			if down || up == 0 {
+				return false
+			}
+			up--
+		default:
+			down = true
+		}
+	}
+	return true
 }
 
 // Symlink makes a link. An absolute target in the home is stored relative to the link, one outside is refused.
 func (f *FS) Symlink(target, name string) error {
 	return f.change("symlink", name, func(rel string) error {
+		release, err := f.lockLinks()
+		if err != nil {
+			return err
+		}
+		defer release()
+		dir, err := f.physical(filepath.Dir(rel))
+		if err != nil {
+			return err
+		}
 		if path.IsAbs(target) {
 			to, ok := f.rel(target)
 			if !ok {
 				return syscall.EACCES
 			}
-			short, err := filepath.Rel(filepath.Dir(rel), to)
-			if err != nil {
+			if target, err = filepath.Rel(dir, to); err != nil {
 				return syscall.EACCES
 			}
-			target = short
 		}
-		if !local(rel, target) {
+		if !local(dir, target) {
 			return syscall.EACCES
 		}
 		if err := f.quota.take(block); err != nil {
 			return err
 		}
-		return f.root.Symlink(target, rel)
+		return f.root.Symlink(target, filepath.Join(dir, filepath.Base(rel)))
 	})
 }
 
-// Link makes a hard link.
+// Link makes a hard link, but not of a symlink, which would lead elsewhere from its new place.
 func (f *FS) Link(old, name string) error {
 	return f.change("link", name, func(rel string) error {
 		from, ok := f.rel(old)
 		if !ok {
 			return syscall.ENOENT
+		}
+		if li, err := f.root.Lstat(from); err != nil {
+			return err
+		} else if li.Mode()&fs.ModeSymlink != 0 {
+			return syscall.EPERM
 		}
 		return f.root.Link(from, rel)
 	})
