@@ -27,7 +27,7 @@ func (e *Editor) key(k Key) (done bool, err error) {
 		case ctrl('c'):
 			e.at = len(e.text)
 			e.screen.leave(e.text, "^C")
-			e.text = e.text[:0]
+			e.text, e.at = e.text[:0], 0
 			return false, ErrInterrupted
 		case ctrl('d'):
 			if len(e.text) == 0 {

@@ -235,10 +235,11 @@ func (s *screen) list(text []rune, all []Candidate) {
 		per := max(1, cols/w)
 		lines := (len(names) + per - 1) / per
 		for l := range lines {
+			var line strings.Builder
 			for i := l; i < len(names); i += lines {
-				b.WriteString(names[i] + strings.Repeat(" ", w-visibleWidth(names[i])))
+				line.WriteString(names[i] + strings.Repeat(" ", w-visibleWidth(names[i])))
 			}
-			b.WriteString("\r\n")
+			b.WriteString(strings.TrimRight(line.String(), " ") + "\r\n")
 		}
 	}
 	if more > 0 {

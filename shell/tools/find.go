@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,6 +29,7 @@ type finder struct {
 	prune, acts        bool
 	batch              []string // -exec … +
 	batchFiles         []string
+	remove             []string // -delete: in the end, what is in a folder before it
 }
 
 func find(ctx context.Context, c *Call) error {
@@ -65,7 +67,7 @@ func find(ctx context.Context, c *Call) error {
 					}
 				}
 			}
-			if f.prune || depth >= f.maxDepth && d.IsDir() {
+			if d.IsDir() && (f.prune || depth >= f.maxDepth) {
 				return fs.SkipDir
 			}
 			return nil
@@ -74,6 +76,12 @@ func find(ctx context.Context, c *Call) error {
 			failed = s
 		} else if err != nil {
 			return err
+		}
+	}
+	for _, name := range slices.Backward(f.remove) {
+		if err := c.Host.FS.Remove(c.path(name)); err != nil {
+			c.warn(typed(name, err))
+			failed = Failed
 		}
 	}
 	if len(f.batchFiles) > 0 {
@@ -237,9 +245,8 @@ func (f *finder) one() (predicate, error) {
 	case "-delete":
 		f.acts = true
 		return func(n string, _ fs.DirEntry, _ int) (bool, error) {
-			err := f.c.Host.FS.RemoveAll(f.c.path(n))
-			f.prune = true
-			return err == nil, err
+			f.remove = append(f.remove, n)
+			return true, nil
 		}, nil
 	case "-exec":
 		return f.exec()

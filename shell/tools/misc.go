@@ -70,6 +70,8 @@ func seq(ctx context.Context, c *Call) error {
 		switch {
 		case args[0] == "-w":
 			wide = true
+		case strings.HasPrefix(args[0], "-s") && len(args[0]) > 2:
+			sep = args[0][2:]
 		case args[0] == "-s" && len(args) > 1:
 			sep, args = args[1], args[1:]
 		default:
