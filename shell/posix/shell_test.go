@@ -120,7 +120,7 @@ func TestScripts(t *testing.T) {
 		"jobs run at once":      {"for i in 1 2 3; do (sleep 0.03; echo $i >> f) & done; wait; sort f | tr '\\n' ' '", "1 2 3 ", 0},
 		"jobs of jobs":          {"(sleep 0.01 & wait $!; echo $?; (echo deep > f) & wait) & wait; cat f", "0\ndeep\n", 0},
 		"a job's stdin":         {"echo x | (cat & wait)", "", 0},
-		"owner of no file":      {"[[ -O / ]] || [[ -G /dev/null ]] || echo nobody's", "nobody's\n", 0},
+		"owner of no file":      {"[[ -O / ]] || [[ -G /dev/null ]] || echo no", "no\n", 0},
 		"trap":                  {"(trap 'echo bye' EXIT; echo hi)", "hi\n", 0},
 		"source":                {"echo 'v=5; return 0; v=6' > lib; source lib; echo $v; . ./lib; echo $v", "5\n5\n", 0},
 		"type":                  {"type cat cd; type -t kubectl; command -v jq", "cat is /usr/bin/cat\ncd is a shell builtin\n/usr/bin/jq\n", 0},
