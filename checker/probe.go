@@ -6,30 +6,20 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
-	"strings"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	kwatch "k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/apilab/apilab/checker/explain"
 	"github.com/apilab/apilab/checker/watch"
 	"github.com/apilab/apilab/exercises"
-	"github.com/apilab/apilab/exercises/expr"
 )
 
 // probeManager is the field manager of what a probe writes.
 const probeManager = "apilab-probe"
-
-// defaultWait bounds a wait step that says nothing else.
-const defaultWait = 10 * time.Second
 
 // A probeOutcome is what came of a probe's steps.
 type probeOutcome struct {
@@ -255,192 +245,4 @@ func (p *prober) patch(ctx context.Context, step *exercises.PatchStep, dryRun []
 		p.restoreLater(objects, before, after, sub...)
 	}
 	return after, err
-}
-
-// A waitError is a wait that ended without what was waited for.
-type waitError struct {
-	message string
-	last    *unstructured.Unstructured
-}
-
-func (e *waitError) Error() string { return e.message }
-
-// wait watches the object until the expectation holds of it.
-func (p *prober) wait(ctx context.Context, step *exercises.WaitStep) (*unstructured.Unstructured, error) {
-	within := step.Within
-	if within == 0 {
-		within = defaultWait
-	}
-	deadline, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
-	objects, err := p.at(ctx, step.ObjectRef)
-	if err != nil {
-		return nil, err
-	}
-	w := &waiting{step: step, objects: objects}
-	for {
-		done, err := w.follow(deadline)
-		switch {
-		case done:
-			return w.last, nil
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case deadline.Err() != nil:
-			return nil, &waitError{fmt.Sprintf("after %s, %s", within, w.why()), w.last}
-		case err != nil && !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err):
-			return nil, err
-		}
-	}
-}
-
-type waiting struct {
-	step    *exercises.WaitStep
-	objects dynamic.ResourceInterface
-	last    *unstructured.Unstructured
-}
-
-// follow lists the object and watches it from there; it reports true when the expectation holds.
-func (w *waiting) follow(ctx context.Context) (bool, error) {
-	selector := fields.OneTermEqualSelector("metadata.name", w.step.Name).String()
-	list, err := w.objects.List(ctx, metav1.ListOptions{FieldSelector: selector})
-	if err != nil {
-		return false, err
-	}
-	w.last = nil
-	if len(list.Items) > 0 {
-		w.last = &list.Items[0]
-	}
-	if w.holds() {
-		return true, nil
-	}
-	stream, err := w.objects.Watch(ctx, metav1.ListOptions{FieldSelector: selector, ResourceVersion: list.GetResourceVersion()})
-	if err != nil {
-		return false, err
-	}
-	defer stream.Stop()
-	for event := range stream.ResultChan() {
-		if event.Type == kwatch.Error {
-			return false, apierrors.FromObject(event.Object)
-		}
-		w.last, _ = event.Object.(*unstructured.Unstructured)
-		if event.Type == kwatch.Deleted {
-			w.last = nil
-		}
-		if w.holds() {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// why says what of the expectation does not hold.
-func (w *waiting) why() string {
-	subject := explain.Subject{Object: w.step.Resource + " " + w.step.Name}
-	return explain.Why(w.step.Expression(), w.vars(), subject).Text
-}
-
-func (w *waiting) vars() expr.Vars { return expr.Vars{"object": value(w.last)} }
-
-func (w *waiting) holds() bool {
-	ok, err := w.step.Expression().Eval(w.vars())
-	return ok && err == nil
-}
-
-// cleanUp takes the steps back, the last one first, also when the run was cut short.
-func (p *prober) cleanUp(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	for _, undo := range slices.Backward(p.undo) {
-		if err := undo(ctx); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			p.client.Logger.Warn("probe not cleaned up", "error", err)
-		}
-	}
-}
-
-func (p *prober) deleteLater(objects dynamic.ResourceInterface, made *unstructured.Unstructured) {
-	uid, background := made.GetUID(), metav1.DeletePropagationBackground
-	p.undo = append(p.undo, func(ctx context.Context) error {
-		return objects.Delete(ctx, made.GetName(), metav1.DeleteOptions{
-			Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &background,
-		})
-	})
-}
-
-// restoreLater sets the fields that a step changed back to what they were, and no others.
-func (p *prober) restoreLater(objects dynamic.ResourceInterface, before, after *unstructured.Unstructured, sub ...string) {
-	back, ok := difference(after.Object, before.Object)
-	if !ok {
-		return
-	}
-	back = strip(back, len(sub) > 0 && sub[0] == "status")
-	if len(back) == 0 {
-		return
-	}
-	metadata, _ := back["metadata"].(map[string]any)
-	if metadata == nil {
-		metadata = map[string]any{}
-		back["metadata"] = metadata
-	}
-	metadata["uid"] = string(before.GetUID()) // another object of the name is left alone
-	p.undo = append(p.undo, func(ctx context.Context) error {
-		data, err := json.Marshal(back)
-		if err != nil {
-			return fmt.Errorf("encode patch: %w", err)
-		}
-		_, err = objects.Patch(ctx, before.GetName(), types.MergePatchType, data, metav1.PatchOptions{FieldManager: probeManager}, sub...)
-		return err
-	})
-}
-
-// difference returns the merge patch (RFC 7386) that makes to of from.
-func difference(from, to map[string]any) (map[string]any, bool) {
-	patch := map[string]any{}
-	for key := range from {
-		if _, ok := to[key]; !ok {
-			patch[key] = nil
-		}
-	}
-	for key, want := range to {
-		have, ok := from[key]
-		if haveMap, isMap := have.(map[string]any); ok && isMap {
-			if wantMap, isMap := want.(map[string]any); isMap {
-				if inner, changed := difference(haveMap, wantMap); changed {
-					patch[key] = inner
-				}
-				continue
-			}
-		}
-		if !ok || !sameJSON(have, want) {
-			patch[key] = want
-		}
-	}
-	return patch, len(patch) > 0
-}
-
-func sameJSON(a, b any) bool {
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
-	return errX == nil && errY == nil && string(x) == string(y)
-}
-
-// strip leaves out what the API server sets itself, and the part that the endpoint does not write.
-func strip(patch map[string]any, status bool) map[string]any {
-	if status {
-		if s, ok := patch["status"]; ok {
-			return map[string]any{"status": s}
-		}
-		return nil
-	}
-	delete(patch, "status")
-	if metadata, ok := patch["metadata"].(map[string]any); ok {
-		for key := range metadata {
-			if !strings.Contains(" labels annotations finalizers ownerReferences ", " "+key+" ") {
-				delete(metadata, key)
-			}
-		}
-		if len(metadata) == 0 {
-			delete(patch, "metadata")
-		}
-	}
-	return patch
 }

@@ -228,3 +228,29 @@ func TestWhyNamesFieldAndValue(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+// Whatever an author writes, a check that does not pass has a reason.
+func FuzzWhy(f *testing.F) {
+	for _, seed := range []string{
+		"object.spec.replicas == 3 && has(object.a.b)", "object.l.exists(x, x.y == 1) || !object.m.all(k, v, v in [1])",
+		"object.?a[?'b'].orValue(1) > 2 ? true : cel.bind(x, object.a, x.b)", "object.a.map(x, x.b).filter(y, y).size() == 0",
+		"object.metadata.finalizers.exists_one(f, f.startsWith('a')) && int(object.data.n) == old.x[1]",
+		"object.spec.template.spec.containers.transformList(i, c, c.name)[0] == ''", "optional.of(object).hasValue() && type(object) == map",
+	} {
+		f.Add(seed)
+	}
+	vars := expr.Vars{"object": deploy, "old": fin}
+	f.Fuzz(func(t *testing.T, source string) {
+		x, err := expr.Compile(source, expr.Object)
+		if err != nil {
+			return
+		}
+		for _, v := range []expr.Vars{vars, {"object": fin, "old": nil}, {"object": nil, "old": nil}} {
+			ok, err := x.Eval(v)
+			reason := Why(x, v, Subject{Object: "Deployment web"})
+			if (reason.Text == "") != (ok && err == nil) {
+				t.Fatalf("%s is %v, %v, because %q", source, ok, err, reason.Text)
+			}
+		}
+	})
+}

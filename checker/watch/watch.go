@@ -91,11 +91,6 @@ type follower struct {
 	pause    time.Duration
 }
 
-// errUnknown is what follow returns when the resource is not there; its end is waited for, not slept for.
-type errUnknown struct{ error }
-
-func (e errUnknown) Unwrap() error { return e.error }
-
 // follow finds the resource, lists it, and watches it until that cannot go on.
 func (f *follower) follow(ctx context.Context) error {
 	resource, err := f.Resources.Resolve(ctx, f.scope.Resource)
