@@ -6,6 +6,9 @@ import (
 	"maps"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
 	"github.com/apilab/apilab/checker"
@@ -54,6 +57,7 @@ func (s *Server) newHub(learner store.Learner) (*hub.Hub, error) {
 				Logger:  s.log,
 			})
 		},
+		Newest: newestVersion,
 		Shell: func(ctx context.Context, size hub.Size, edit hub.EditFunc) (hub.Shell, error) {
 			return s.shell(ctx, learner, size, edit)
 		},
@@ -61,6 +65,19 @@ func (s *Server) newHub(learner store.Learner) (*hub.Hub, error) {
 		Kubeconfig: func() ([]byte, error) { return s.gateway.Kubeconfig(learner.ID) },
 		Logger:     s.log,
 	}), nil
+}
+
+// newestVersion asks a cluster for its newest resourceVersion, by a list of one object.
+func newestVersion(ctx context.Context, platform *rest.Config) (string, error) {
+	client, err := metadata.NewForConfig(platform)
+	if err != nil {
+		return "", err
+	}
+	list, err := client.Resource(corev1.SchemeGroupVersion.WithResource("namespaces")).List(ctx, metav1.ListOptions{Limit: 1})
+	if err != nil {
+		return "", err
+	}
+	return list.ResourceVersion, nil
 }
 
 // contentChanged is called when an author changed the content, with the mistakes in it.

@@ -66,7 +66,8 @@ type Options struct {
 	Progress   Progress
 	Exercise   func(id string) *exercises.Exercise // nil: there is none
 	Session    func(*rest.Config) Session
-	Shell      func(ctx context.Context, size Size, edit EditFunc) (Shell, error) // starts one
+	Newest     func(context.Context, *rest.Config) (resourceVersion string, err error) // asks a cluster for it
+	Shell      func(ctx context.Context, size Size, edit EditFunc) (Shell, error)      // starts one
 	Files      Files
 	Kubeconfig func() ([]byte, error) // for the learner's own kubectl
 	Logger     *slog.Logger

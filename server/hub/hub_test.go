@@ -198,6 +198,7 @@ type stage struct {
 	judges   []*judge
 	page     *reader
 	library  map[string]*exercises.Exercise
+	newest   string // resourceVersion of the cluster when it is ready
 }
 
 func newStage(t *testing.T) *stage {
@@ -222,6 +223,7 @@ func newStage(t *testing.T) *stage {
 			s.judges = append(s.judges, j)
 			return j
 		},
+		Newest: func(context.Context, *rest.Config) (string, error) { return s.newest, nil },
 		Files:  noFiles{},
 		Logger: slog.New(slog.DiscardHandler),
 	})
@@ -262,6 +264,60 @@ func TestVersionsAreToldFiveTimesASecond(t *testing.T) {
 		if last := told[len(told)-1]; !strings.Contains(last, `"999"`) {
 			t.Errorf("the last one told is %s", last)
 		}
+	})
+}
+
+func TestVersionIsKnownAtOnceAndFollowsTheLearner(t *testing.T) {
+	const at = `{"kind":"ConfigMap","metadata":{"name":"a","resourceVersion":"%d"}}`
+	answered := func(code, version int) gateway.Record {
+		return gateway.Record{Time: time.Now(), Done: true, Verb: "create", Status: gateway.Status{Code: code}, ResponseBody: fmt.Appendf(nil, at, version)}
+	}
+	watched := func(versions ...int) gateway.Record {
+		r := gateway.Record{Time: time.Now(), Verb: "watch", Status: gateway.Status{Code: 200}}
+		for _, v := range versions {
+			r.Events = append(r.Events, gateway.Event{Type: "MODIFIED", Object: fmt.Appendf(nil, at, v)})
+		}
+		return r
+	}
+	bubble(t, func(t *testing.T, s *stage) {
+		known := func(when, want string) {
+			t.Helper()
+			time.Sleep(time.Second)
+			synctest.Wait()
+			page := &reader{}
+			s.Join(page)
+			defer s.Leave(page)
+			if hello := page.of("hello"); len(hello) != 1 || !strings.Contains(hello[0], `"rv":"`+want+`"`) {
+				t.Errorf("%s: want rv %q in %v", when, want, hello)
+			}
+		}
+		s.newest = "343"
+		s.clusters.turn(cluster.Ready, &aCluster{})
+		known("ready, no exercise is open", "343")
+
+		s.requested(answered(201, 350))
+		known("created", "350")
+		s.requested(answered(409, 360))
+		s.requested(gateway.Record{Time: time.Now(), Done: true, Status: gateway.Status{Code: 200}, ResponseBody: []byte(`["not an object"]`)})
+		s.requested(gateway.Record{Time: time.Now(), Done: true, Status: gateway.Status{Code: 200}})
+		known("nothing new was answered", "350")
+		s.requested(watched(351, 1000))
+		known("watched", "1000")
+		s.requested(answered(200, 999))
+		s.judges[0].versions("998")
+		known("read something older", "1000")
+		s.judges[0].versions("1001")
+		known("the checker saw more", "1001")
+
+		late := watched(1002)
+		s.newest = "344"
+		s.clusters.turn(cluster.Deleting, nil)
+		time.Sleep(time.Second)
+		s.clusters.turn(cluster.Ready, &aCluster{})
+		synctest.Wait()
+		late.Done = true
+		s.requested(late)
+		known("a watch of the former cluster ends in the new one", "344")
 	})
 }
 

@@ -16,8 +16,12 @@ func (h *Hub) requested(r gateway.Record) {
 	if !r.Done && r.Verb != "watch" {
 		return // its end is worth telling
 	}
+	version := versionOf(r)
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.session != nil && !r.Time.Before(h.session.began) {
+		h.versionSeen(h.session, version)
+	}
 	if len(h.pages) > 0 {
 		h.broadcast(requestKey+strconv.FormatUint(r.ID, 10), protocol.Requested{Record: withoutBodies(r)})
 	}

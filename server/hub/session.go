@@ -16,7 +16,9 @@ type session struct {
 	// base is added to the revisions of this session's states, so that they stay in order over sessions and restarts
 	// of the server.
 	base uint64
-	over bool // nothing it says counts any more; guarded by the hub's mu
+	// began keeps apart the requests to this cluster from those to one before.
+	began time.Time
+	over  bool // nothing it says counts any more; guarded by the hub's mu
 
 	ctx    context.Context // ends with the session
 	cancel context.CancelFunc
@@ -33,11 +35,16 @@ func (s *session) close() {
 
 // beginSession judges on c from now on, and opens there what is open.
 func (h *Hub) beginSession(c cluster.Cluster, incarnation int) {
-	s := &session{Session: h.o.Session(c.Config()), cluster: c, incarnation: incarnation, base: uint64(time.Now().UnixMilli())}
+	now := time.Now()
+	s := &session{Session: h.o.Session(c.Config()), cluster: c, incarnation: incarnation, base: uint64(now.UnixMilli()), began: now}
 	s.ctx, s.cancel = context.WithCancel(h.ctx)
 	s.stops = append(s.stops,
 		s.Subscribe(func(state checker.ExerciseState) { h.exerciseChanged(s, state) }),
-		s.SubscribeVersion(func(rv string) { h.versionSeen(s, rv) }))
+		s.SubscribeVersion(func(rv string) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.versionSeen(s, rv)
+		}))
 
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -46,6 +53,7 @@ func (h *Hub) beginSession(c cluster.Cluster, incarnation int) {
 		return
 	}
 	h.session = s
+	h.spawn(func() { h.askVersion(s) })
 	for _, id := range h.opened {
 		h.openIn(s, h.exercises[id])
 	}
