@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"html/template"
+	"strings"
 
 	"github.com/apilab/apilab/assets"
 	"github.com/apilab/apilab/content"
@@ -46,7 +47,8 @@ func check(c exercises.Check, passed bool) assets.Check {
 	line := assets.Check{ID: c.ID, Says: c.Says, Kind: c.Kind(), Mode: string(c.Mode), Passed: passed}
 	switch {
 	case c.Answer != nil:
-		line.Prompt, line.Placeholder = content.RenderInline(c.Answer.Prompt), c.Answer.Placeholder
+		line.Prompt = content.RenderInline(c.Answer.Prompt)
+		line.Placeholder = strings.ReplaceAll(c.Answer.Placeholder, "`", "") // it cannot show code
 	case c.Choice != nil:
 		line.Prompt = content.RenderInline(c.Choice.Prompt)
 		for _, o := range c.Choice.Options {

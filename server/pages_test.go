@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -132,6 +133,8 @@ func TestContentFolderMustBeOne(t *testing.T) {
 	}
 }
 
+var codeInPlaceholder = regexp.MustCompile("placeholder=\"[^\"]*(`|&#96;|&#x60;)")
+
 func TestEveryBuiltInLessonIsShownWithItsExercises(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(o *Options) { o.ContentDir = "" })
@@ -142,6 +145,9 @@ func TestEveryBuiltInLessonIsShownWithItsExercises(t *testing.T) {
 			lessons++
 			a := v.get(lessonURL(lesson.ID))
 			a.wants(t, http.StatusOK, lesson.Summary[:10])
+			if code := codeInPlaceholder.FindString(a.body); code != "" {
+				t.Errorf("%s has code in a place that shows plain text: %s", lesson.ID, code)
+			}
 			for _, id := range lesson.ExerciseIDs {
 				cards++
 				if !strings.Contains(a.body, `id="`+exerciseAnchor(id)+`"`) {

@@ -19,6 +19,7 @@ const paths = {
   plus: svg`<path d="M8 3v10M3 8h10"/>`,
   refresh: svg`<path d="M13 8a5 5 0 1 1-1.6-3.7M13 2.5v3h-3"/>`,
   search: svg`<circle cx="7" cy="7" r="4"/><path d="m10 10 3.5 3.5"/>`,
+  speech: svg`<path d="M2.5 6.2v3.6h2.3L8.3 13V3L4.8 6.2zM10.6 6a3 3 0 0 1 0 4M12.4 4.2a5.4 5.4 0 0 1 0 7.6"/>`,
   system: svg`<circle cx="8" cy="8" r="5.2"/><path d="M8 2.8a5.2 5.2 0 0 1 0 10.4z" fill="currentColor" stroke="none"/>`,
   terminal: svg`<path d="M2 3h12v10H2zM4.5 6l2 2-2 2M8.5 10h3"/>`,
 } satisfies Record<string, SVGTemplateResult>

@@ -1,17 +1,11 @@
 import { expect, test } from 'vitest'
-import { bytes, capital, inline, seconds } from './text'
+import { bytes, inline, seconds } from './text'
 
 test('code in backticks is told from words', () => {
   const parts = inline('no Pod `w1` in `api-lab`')
   expect(parts.filter((_, i) => i % 2 === 0)).toEqual(['no Pod ', ' in ', ''])
   expect(parts.length).toBe(5)
   expect(inline('a lone ` stays')).toEqual(['a lone ` stays'])
-})
-
-test('a sentence begins with a capital, code does not', () => {
-  expect(capital('not answered yet')).toBe('Not answered yet')
-  expect(capital('`object` is null')).toBe('`object` is null')
-  expect(capital('')).toBe('')
 })
 
 test('durations and sizes', () => {

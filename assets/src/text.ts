@@ -5,11 +5,6 @@ export function inline(text: string): (string | TemplateResult)[] {
   return text.split(/`([^`]+)`/).map((part, i) => (i % 2 ? html`<code>${part}</code>` : part))
 }
 
-/** Begins a sentence with a capital letter; one that begins with code keeps it as it is. */
-export function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
-}
-
 /** "1.4 s" from nanoseconds, as Go encodes a duration. */
 export function seconds(nanoseconds: number): string {
   return `${(nanoseconds / 1e9).toFixed(1)} s`

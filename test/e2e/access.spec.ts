@@ -115,6 +115,8 @@ test.describe('at 360 pixels', () => {
     await lab.prompt()
     await lab.type('echo on-a-phone')
     await lab.sees(/^on-a-phone$/m)
+    const screen = await lab.terminal.locator('.xterm-screen').boundingBox()
+    expect((screen?.x ?? 0) + (screen?.width ?? 999), 'the right edge of the terminal').toBeLessThanOrEqual(360)
     await handle.tap()
     await expect(lab.terminal).toBeHidden()
     await page.locator('apilab-run .run').first().tap()

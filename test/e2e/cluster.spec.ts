@@ -37,6 +37,17 @@ test('a reset makes a new cluster', async ({ lab, page }) => {
   await lab.sees('NotFound')
 })
 
+test('the newest version is known before anything is done, and moves with the learner', async ({ lab, page }) => {
+  await lab.open('/')
+  await lab.clusterIs('ready')
+  const version = page.locator('.version-value')
+  await expect(version).toHaveText(/^\d+$/)
+  await lab.ready(lessons.first)
+  const before = Number(await version.textContent())
+  await lab.run('kubectl create configmap newest -n default; kubectl delete configmap newest -n default')
+  await expect.poll(async () => Number(await version.textContent())).toBeGreaterThan(before)
+})
+
 test('the menu tells what the cluster is and costs, and gives its kubeconfig', async ({ lab, page, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   await lab.ready(lessons.first)

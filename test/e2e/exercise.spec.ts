@@ -19,6 +19,7 @@ test('checks turn green while the learner works, and say why', async ({ lab, pag
   await lab.run('kubectl annotate configmap ledger -n api-lab lab/checked=yes')
   await expect(lab.check(id, 'unmoved')).toHaveAttribute('state', 'passing')
   await expect(page.getByRole('status').filter({ hasText: 'Passed:' })).toHaveCount(1)
+  await expect(lab.check(id, 'moved').locator('.evidence')).toHaveText('PATCH /api/v1/namespaces/api-lab/configmaps/ledger → 200')
 })
 
 test('a wrong answer says why not, a right one passes', async ({ lab }) => {
@@ -39,7 +40,7 @@ test('a wrong pick says why, and another may be picked', async ({ lab }) => {
   const check = lab.check(id, 'allowed')
   await check.getByRole('radio').nth(2).check()
   await expect(check.locator('.check-detail')).toContainText('all other objects')
-  await check.getByRole('radio').first().check()
+  await check.getByRole('radio', { name: 'two Pods in different namespaces' }).check()
   await expect(check).toHaveAttribute('state', 'passing')
 })
 

@@ -54,6 +54,18 @@ test('two terminals at once: one watches what the other does', async ({ lab, pag
   await expect(page.getByRole('tab')).toHaveCount(2)
 })
 
+test('a command for the second terminal opens it, waits for its prompt, and is typed once', async ({ lab, page }) => {
+  await lab.ready('/lessons/api-machinery/list-then-watch')
+  while ((await page.getByRole('tab').count()) > 2) await page.getByRole('button', { name: /^Close / }).last().click()
+  await page.getByRole('button', { name: 'Run in 2' }).first().click()
+  await expect(page.getByRole('tab')).toHaveCount(3)
+  await lab.sees(/created|AlreadyExists/)
+  expect((await lab.screen()).match(/kubectl run w1/g)).toHaveLength(1)
+  await lab.run('kubectl delete pod w1 -n api-lab --ignore-not-found --grace-period=0 --force')
+  await page.getByRole('button', { name: /^Close / }).last().click()
+  await expect(page.getByRole('tab')).toHaveCount(2)
+})
+
 test('a paste of 200 lines arrives whole', async ({ lab, page, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   await lab.ready(lessons.first)

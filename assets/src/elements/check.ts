@@ -1,7 +1,8 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { customElement, property } from 'lit/decorators.js'
-import type { CheckStatus, Evidence } from '../protocol/messages'
-import { capital, inline } from '../text'
+import { capital, proof, seen } from '../explain'
+import type { CheckStatus } from '../protocol/messages'
+import { inline } from '../text'
 import { LightElement } from './base'
 
 const words = { closed: '', waiting: 'waiting', failing: 'not yet', passing: 'passed', broken: 'check failed' } as const
@@ -69,12 +70,18 @@ export class ApilabCheck extends LightElement {
     if (!status) return nothing
     switch (status.state) {
       case 'passing':
-        return status.by ? html`<p class="check-detail evidence">${evidence(status.by)}</p>` : nothing
+        return this.evidence(status)
       case 'broken':
         return html`<p class="check-detail">The check itself failed, which is not your doing. ${inline(capital(status.why ?? ''))}</p>`
       default:
-        return status.why ? html`<p class="check-detail">${inline(capital(status.why))}${seen(status)}</p>` : nothing
+        return status.why ? html`<p class="check-detail">${inline(capital(status.why))}${operand(status)}</p>` : nothing
     }
+  }
+
+  private evidence(status: CheckStatus): TemplateResult | typeof nothing {
+    const by = status.by && proof(status.kind, status.by)
+    if (!by) return nothing
+    return html`<p class="check-detail evidence">${by.text ? inline(by.text) : nothing}${by.code ? html`<code>${by.code}</code>` : nothing}${by.after}${by.version ? html` <span class="rv">rv ${by.version}</span>` : nothing}</p>`
   }
 
   private hints(): TemplateResult | typeof nothing {
@@ -112,17 +119,7 @@ export class ApilabCheck extends LightElement {
   }
 }
 
-/** The operands that decided, unless the sentence has them already. */
-function seen(status: CheckStatus): TemplateResult | typeof nothing {
-  if (!status.field || status.saw === undefined) return nothing
-  if (status.why?.includes(status.saw) && status.why.includes(status.field)) return nothing
-  return html` <span class="seen"><code>${status.field}</code> is <code>${status.saw || '""'}</code></span>`
-}
-
-function evidence(by: Evidence): TemplateResult {
-  const object = by.name ? `${by.resource ?? ''} ${by.name}`.trim() : by.resource
-  return html`${by.text ? inline(by.text) : nothing}
-  ${by.request ? html` <code>${by.request}</code>` : nothing}
-  ${object ? html` <code>${object}</code>${by.namespace ? html` in <code>${by.namespace}</code>` : nothing}` : nothing}
-  ${by.resourceVersion ? html` <span class="rv">rv ${by.resourceVersion}</span>` : nothing}`
+function operand(status: CheckStatus): TemplateResult | typeof nothing {
+  const decided = seen(status)
+  return decided ? html` <span class="seen"><code>${decided.field}</code> is <code>${decided.saw}</code></span>` : nothing
 }

@@ -12,8 +12,8 @@ import { nextStep } from './next-step'
 import './solution'
 
 /**
- * An exercise card. The server drew task and checks; this element opens the exercise when the card comes into view, hands
- * each check its state, and draws progress, what is wrong, and the foot with reset and solution.
+ * An exercise card. The server drew task and checks; this element opens the exercise before the card comes into view,
+ * hands each check its state, and draws progress, what is wrong, and the foot with reset and solution.
  */
 @customElement('apilab-exercise')
 export class ApilabExercise extends LightElement {
@@ -40,10 +40,14 @@ export class ApilabExercise extends LightElement {
     super.connectedCallback()
     this.addEventListener('answer', this.answer as EventListener)
     this.addEventListener('hint', this.hint as EventListener)
-    this.observer = new IntersectionObserver((entries) => {
-      this.wanted = entries.some((entry) => entry.isIntersecting)
-      this.open()
-    })
+    // What the text before a card asks for counts for its checks, so it opens some screens ahead of the reader.
+    this.observer = new IntersectionObserver(
+      (entries) => {
+        this.wanted = entries.some((entry) => entry.isIntersecting)
+        this.open()
+      },
+      { rootMargin: '0px 0px 250% 0px' },
+    )
     this.observer.observe(this)
   }
 
@@ -115,7 +119,6 @@ export class ApilabExercise extends LightElement {
     if (state?.phase === 'error') {
       return html`<div class="exercise-state error" role="alert"><p>This exercise could not be prepared. Nothing of yours is lost.</p><pre tabindex="0">${state.error}</pre><button type="button" class="button" @click=${this.retry}>Prepare again</button></div>`
     }
-    if (state?.phase === 'preparing') return html`<p class="exercise-state">Preparing the cluster for this exercise</p>`
     if (session.connected === 'lost') return html`<p class="exercise-state">Not connected. The checks below are as they were.</p>`
     switch (session.cluster?.state) {
       case 'failed':
@@ -127,7 +130,7 @@ export class ApilabExercise extends LightElement {
       case 'healing':
         return html`<p class="exercise-state">Your cluster is being restarted with its data. The checks go on in a moment.</p>`
       default:
-        return nothing
+        return state?.phase === 'preparing' ? html`<p class="exercise-state">Preparing the cluster for this exercise</p>` : nothing
     }
   }
 

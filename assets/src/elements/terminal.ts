@@ -14,6 +14,9 @@ import { terminalTheme } from '../terminal-theme'
 // eslint-disable-next-line no-control-regex -- escape sequences are what this is about
 const report = /^\x1b(\[[?>=]?[\d;]*[cnRuy$]|\]|P)/
 
+/** How long a command waits for a shell's first prompt, in milliseconds. */
+const patience = 5000
+
 function options(): ITerminalOptions {
   return {
     cursorBlink: !matchMedia('(prefers-reduced-motion: reduce)').matches,
@@ -60,6 +63,9 @@ export class ApilabTerminal extends HTMLElement {
   private stops: (() => void)[] = []
   private sent = ''
   private frame = 0
+  /** Called when the shell has printed something: its prompt. */
+  private begin: () => void = () => undefined
+  private readonly begun = new Promise<void>((resolve) => (this.begin = resolve))
 
   connectedCallback(): void {
     const box = document.createElement('div')
@@ -99,8 +105,9 @@ export class ApilabTerminal extends HTMLElement {
     this.xterm?.focus()
   }
 
-  /** Types a command as if pasted, and runs it. */
-  run(text: string): void {
+  /** Types a command as if pasted, and runs it. A new shell is let come to its prompt, or it would echo the command twice. */
+  async run(text: string): Promise<void> {
+    await Promise.race([this.begun, new Promise((resolve) => setTimeout(resolve, patience))])
     this.xterm?.paste(text)
     this.type('\r')
   }
@@ -152,6 +159,7 @@ export class ApilabTerminal extends HTMLElement {
   private write(bytes: Uint8Array, history: boolean, done: () => void): void {
     if (history) this.history++
     this.xterm?.write(bytes, () => {
+      this.begin()
       if (history) this.history--
       done()
     })

@@ -112,7 +112,7 @@ export class ApilabWorkbench extends LightElement {
     return html`<div class="bench-tools" role="group" aria-label="Terminal">
       <button type="button" class="icon-button" title="Copy the selection" aria-label="Copy the selection" @click=${this.copy}>${icon('copy')}</button>
       <button type="button" class="icon-button" title="Paste" aria-label="Paste into the terminal" @click=${this.paste}>${icon('paste')}</button>
-      <button type="button" class="button quiet" aria-pressed=${reader} title="Screen-reader mode of the terminal" @click=${this.toggleReader}>Screen reader${reader ? ' on' : ''}</button>
+      <button type="button" class="button quiet" aria-pressed=${reader} title="Screen-reader mode of the terminal" @click=${this.toggleReader}>${icon('speech')}<span class="tool-word">Screen reader${reader ? ' on' : ''}</span></button>
     </div>`
   }
 
@@ -235,8 +235,8 @@ export class ApilabWorkbench extends LightElement {
     if (!element) return
     this.shown = element.terminal
     await this.updateComplete
-    element.run(text)
     if (!this.narrow.matches) element.focus()
+    await element.run(text)
     const info = session.terminals.find((t) => t.id === element.terminal)
     done(info ? nameOf(info) : 'the terminal')
   }
