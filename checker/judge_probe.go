@@ -14,8 +14,9 @@ import (
 // Bounds of probing.
 const (
 	maxProbe       = 3 * time.Minute        // of one run
-	firstReprobe   = 250 * time.Millisecond // pause after a run that was followed by another change; doubled each time
+	firstReprobe   = 250 * time.Millisecond // pause between a run and the next; doubled each time
 	longestReprobe = 10 * time.Second
+	maxChain       = 3 // runs that follow one that failed because something changed meanwhile, perhaps by its own doing
 )
 
 // probeJudge takes the probe's steps once the objects that it comes after exist, and again when they changed. A probe
@@ -32,7 +33,9 @@ type probeJudge struct {
 	seen    string // what the outcome is of, see fingerprint
 	ended   time.Time
 	pause   time.Duration
-	timer   *time.Timer // of a run that is put off
+	chain   int
+	timer   *time.Timer   // of a run that is put off
+	due     chan struct{} // closed when it begins
 }
 
 func newProbeJudge(s *Session, o *opened, c *check) *probeJudge {
@@ -57,8 +60,8 @@ func (j *probeJudge) end() {
 	if j.stop != nil {
 		j.stop()
 	}
-	if j.timer != nil {
-		j.timer.Stop()
+	if j.timer != nil && j.timer.Stop() {
+		close(j.due)
 	}
 }
 
@@ -117,10 +120,13 @@ func (j *probeJudge) fingerprint() (seen, missing string) {
 func (j *probeJudge) start(seen string) {
 	if wait := time.Until(j.ended.Add(j.pause)); !j.ended.IsZero() && wait > 0 {
 		if j.timer == nil {
+			due := make(chan struct{})
+			j.due = due
 			j.timer = time.AfterFunc(wait, func() {
 				j.session.queue.push(func() {
 					j.timer = nil
 					j.reevaluate()
+					close(due)
 				})
 			})
 		}
@@ -141,9 +147,7 @@ func (j *probeJudge) start(seen string) {
 		_ = j.session.settle(ctx, nil, stores)
 		done := j.session.queue.push(func() {
 			j.running, j.stop, j.outcome, j.ended = nil, nil, outcome, time.Now()
-			if outcome.missed == "" && outcome.err == nil {
-				j.seen, _ = j.fingerprint()
-			}
+			j.finished()
 			j.reevaluate()
 			close(running)
 		})
@@ -151,6 +155,29 @@ func (j *probeJudge) start(seen string) {
 			close(running)
 		}
 	})
+}
+
+// finished decides whether what changed during the run asks for another one. It may have been the run itself; but if the
+// run failed, it may as well be what was missing.
+func (j *probeJudge) finished() {
+	now, _ := j.fingerprint()
+	passed := j.outcome.missed == "" && j.outcome.err == nil
+	if now != j.seen && !passed && j.chain < maxChain {
+		j.chain++
+		return
+	}
+	j.seen, j.chain = now, 0
+}
+
+// busy returns what to wait for until the probe rests, nil if it does.
+func (j *probeJudge) busy() chan struct{} {
+	switch {
+	case j.running != nil:
+		return j.running
+	case j.timer != nil:
+		return j.due
+	}
+	return nil
 }
 
 // reevaluate judges the check again if the judge still is the check's.

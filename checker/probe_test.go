@@ -146,6 +146,39 @@ func TestProbeWaitsInVain(t *testing.T) {
 	l.await(id, "tried", Passing)
 }
 
+// A probe that changes what it comes after, and fails, does not run for ever on its own account.
+func TestProbeThatChasesItselfEnds(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.createConfigMap("mine", object{"k": "v"})
+	id := l.open(`
+  - id: tried
+    says: Tried
+    probe:
+      after: [{resource: configmaps, namespace: NS, name: mine}]
+      steps:
+        - patch: {resource: configmaps, namespace: NS, name: mine, body: {data: {k: w}}}
+        - wait: {resource: configmaps, namespace: NS, name: mine, expect: object.data.k == 'x', within: 10ms}
+`)
+	l.want(id, "tried", Failing)
+	last, err := l.on(configmaps, l.namespace).Get(t.Context(), "mine", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.settle()
+	if now, err := l.on(configmaps, l.namespace).Get(t.Context(), "mine", metav1.GetOptions{}); err != nil || now.GetResourceVersion() != last.GetResourceVersion() {
+		t.Errorf("it still runs: %v", err)
+	}
+	// Asked for again, it runs again.
+	if err := l.Answer(t.Context(), id, "tried", ""); err != nil {
+		t.Fatal(err)
+	}
+	l.want(id, "tried", Failing)
+	if now, err := l.on(configmaps, l.namespace).Get(t.Context(), "mine", metav1.GetOptions{}); err != nil || now.GetResourceVersion() == last.GetResourceVersion() {
+		t.Errorf("it did not run: %v", err)
+	}
+}
+
 func TestProbeOfUnknownKindFails(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)

@@ -32,8 +32,8 @@ func (s *Session) Settle(ctx context.Context) error {
 		err = s.do(ctx, func() error {
 			for _, o := range s.open {
 				for _, c := range o.checks {
-					if p, ok := c.judge.(*probeJudge); ok && p.running != nil {
-						probes = append(probes, p.running)
+					if p, ok := c.judge.(*probeJudge); ok && p.busy() != nil {
+						probes = append(probes, p.busy())
 					}
 				}
 			}
@@ -47,6 +47,8 @@ func (s *Session) Settle(ctx context.Context) error {
 			case <-done:
 			case <-ctx.Done():
 				return ctx.Err()
+			case <-s.ctx.Done():
+				return ErrClosed
 			}
 		}
 	}
@@ -98,6 +100,8 @@ func (s *Session) settle(ctx context.Context, fresh, followed []*store) error {
 		case <-w.reached:
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-s.ctx.Done():
+			return ErrClosed
 		}
 	}
 	return nil

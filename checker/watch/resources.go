@@ -87,8 +87,10 @@ func (r *Resources) Resolve(ctx context.Context, name string) (Resource, error) 
 	}
 	unknown := &UnknownResourceError{Resource: name}
 	var names []string
-	for known := range r.known {
-		names = append(names, known)
+	for known, resource := range r.known {
+		if known == resource.GVR.GroupResource().String() {
+			names = append(names, known)
+		}
 	}
 	unknown.Nearest, _ = spelling.Nearest(name, names)
 	return Resource{}, unknown
