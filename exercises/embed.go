@@ -10,6 +10,3 @@ var files embed.FS
 
 // Embedded returns the exercises that the binary carries, for Load.
 func Embedded() fs.FS { return files }
-
-// Files is Embedded by its former name.
-func Files() fs.FS { return files }

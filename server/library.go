@@ -75,7 +75,7 @@ func (s *shelf) current() *library { return s.newest.Load() }
 
 // load puts what is there now on the shelf, and returns the mistakes in it.
 func (s *shelf) load() (problems []string) {
-	var lessons, tasks fs.FS = content.Embedded(), exercises.Files()
+	var lessons, tasks fs.FS = content.Embedded(), exercises.Embedded()
 	if s.dir != "" {
 		lessons, tasks = os.DirFS(filepath.Join(s.dir, "content")), os.DirFS(filepath.Join(s.dir, "exercises"))
 	}
