@@ -20,8 +20,31 @@ type folder string
 
 func (f folder) description() string { return filepath.Join(string(f), "cluster.json") }
 func (f folder) lock() string        { return filepath.Join(string(f), "lock") }
+func (f folder) unready() string     { return filepath.Join(string(f), "unready") }
 func (f folder) store() string       { return filepath.Join(string(f), "etcd") }
 func (f folder) pki() pki.Dir        { return pki.Dir(filepath.Join(string(f), "pki")) }
+
+// make makes the folder, marked as one whose cluster was never ready. Nothing in such a folder is a learner's, and
+// half-written as it may be, it could not be started: what a crash leaves of it is removed. The mark is there from the first.
+func (f folder) make() error {
+	draft := folder(string(f) + trash)
+	if err := os.RemoveAll(string(draft)); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(string(draft), 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(draft.unready(), nil, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(string(draft), string(f))
+}
+
+// wasReady reports whether the cluster has ever been ready.
+func (f folder) wasReady() bool {
+	_, err := os.Lstat(f.unready())
+	return err != nil
+}
 
 // format is the layout of the folder; it is raised by a change that older versions cannot read.
 const format = 1

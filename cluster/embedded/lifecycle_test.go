@@ -355,6 +355,36 @@ func TestCancelledCreation(t *testing.T) {
 	}
 }
 
+// TestCrashedCreation takes a folder as a server leaves it that is killed while it makes a cluster. A control plane could
+// not start on every such folder: etcd waits for ever on a log that ends before its first member.
+func TestCrashedCreation(t *testing.T) {
+	t.Parallel()
+	for _, phase := range []string{"etcd", "apiserver"} {
+		t.Run(phase, func(t *testing.T) {
+			t.Parallel()
+			before, after := t.TempDir(), t.TempDir()
+			if err := os.Mkdir(filepath.Join(after, "clusters"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			_, err := newProvider(t, before).Create(within(t, patience), cluster.Spec{ID: "torn"}, func(p cluster.Phase) {
+				if p.Name != phase || p.Done {
+					return
+				}
+				if err := os.Rename(filepath.Join(before, "clusters", "torn"), filepath.Join(after, "clusters", "torn")); err != nil {
+					t.Error(err)
+				}
+				ids, err := newProvider(t, after).List(t.Context())
+				if err != nil || len(ids) != 0 {
+					t.Errorf("the next server finds clusters %v, %v", ids, err)
+				}
+			})
+			if err == nil {
+				t.Error("the control plane lives")
+			}
+		})
+	}
+}
+
 func TestBadID(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, t.TempDir())

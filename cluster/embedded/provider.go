@@ -97,7 +97,7 @@ func (p *Provider) Close() error {
 	return nil
 }
 
-// sweep ends the processes and removes the half-deleted folders that a crashed server left.
+// sweep ends the processes and removes the half-made and half-deleted folders that a crashed server left.
 func (p *Provider) sweep() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -114,16 +114,16 @@ func (p *Provider) sweep() error {
 		if killed != 0 {
 			p.o.Logger.Warn("ended a control plane that a crash left", "cluster", entry.Name(), "pid", killed)
 		}
-		if filepath.Ext(entry.Name()) == trash {
+		if filepath.Ext(entry.Name()) == trash || !dir.wasReady() {
 			if err := os.RemoveAll(string(dir)); err != nil {
-				return fmt.Errorf("remove a deleted cluster: %w", err)
+				return fmt.Errorf("remove what is left of a cluster: %w", err)
 			}
 		}
 	}
 	return p.sweepTemplates(ctx)
 }
 
-// trash is the suffix of a folder that is being deleted.
+// trash is the suffix of a folder that is being deleted, or is not yet one.
 const trash = ".deleted"
 
 var validID = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$`)
@@ -152,7 +152,7 @@ func (p *Provider) Create(ctx context.Context, spec cluster.Spec, progress func(
 }
 
 func (p *Provider) create(ctx context.Context, dir folder, spec cluster.Spec, progress func(cluster.Phase)) (*instance, error) {
-	if err := os.MkdirAll(string(dir), 0o700); err != nil {
+	if err := dir.make(); err != nil {
 		return nil, err
 	}
 	if err := room(string(dir)); err != nil {
@@ -172,10 +172,17 @@ func (p *Provider) create(ctx context.Context, dir folder, spec cluster.Spec, pr
 		}
 	}
 	made, err := p.start(ctx, dir, wire.Config{ID: spec.ID, Dir: string(dir), Nodes: d.Nodes, Ports: spec.Ports, Fresh: fresh, Bootstrapped: fresh}, progress)
-	if err == nil && !fresh {
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(dir.unready()); err != nil {
+		made.destroy()
+		return nil, err
+	}
+	if !fresh {
 		p.prepareLater()
 	}
-	return made, err
+	return made, nil
 }
 
 // Adopt implements cluster.Provider.
