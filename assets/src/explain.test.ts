@@ -19,6 +19,7 @@ test.each([
   ['There are no Roles in api-lab yet', 'objects', '[]', undefined],
   ['status.message is not set', 'object.status.message', 'nothing', undefined],
   ['Annotations have no key "a"', 'object.metadata.annotations', '{b: "c"}', { field: 'object.metadata.annotations', saw: '{b: "c"}' }],
+  ['Query has no key "a"', 'request.query', `{b: "${'c'.repeat(60)}…`, undefined],
   ['Not answered yet', undefined, undefined, undefined],
 ])('the operand is shown once: %s', (why, field, saw, want) => {
   expect(seen({ why, field, saw } as CheckStatus)).toEqual(want)
@@ -39,7 +40,7 @@ describe('evidence is one short line', () => {
   test('of a write, without what kubectl always adds; a watch keeps its parameters', () => {
     expect(proof('request', { request: 'PATCH /p?fieldManager=kubectl-annotate&fieldValidation=Strict', text: 'answered 200' })?.code).toBe('PATCH /p')
     expect(proof('request', { request: 'PATCH /p?fieldManager=mine&force=true' })).toEqual({ code: 'PATCH /p?fieldManager=mine&force=true' })
-    expect(proof('request', { request: 'GET /p?resourceVersion=1&watch=1', text: 'answered 410' })).toEqual({ code: 'GET /p?resourceVersion=1&watch=1', after: ' → 410' })
+    expect(proof('request', { request: 'GET /p?resourceVersion=1&timeoutSeconds=5&watch=1', text: 'answered 410' })).toEqual({ code: 'GET /p?resourceVersion=1&watch=1', after: ' → 410' })
   })
 
   test('of an object, which its text names', () => {

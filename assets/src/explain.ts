@@ -16,9 +16,12 @@ export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
+/** Characters of an operand that still help; the terminal is the place for more. */
+const most = 60
+
 /** The operands that decided, where the sentence does not say them already. */
 export function seen({ field, saw, why = '' }: CheckStatus): { field: string; saw: string } | undefined {
-  if (!field || !saw || /^(\[\]|\{\}|""|nothing)$/.test(saw) || why.includes(saw)) return undefined
+  if (!field || !saw || saw.length > most || /^(\[\]|\{\}|""|nothing)$/.test(saw) || why.includes(saw)) return undefined
   return { field, saw }
 }
 
@@ -44,9 +47,9 @@ export function proof(kind: string, by: Evidence): Proof | undefined {
   return { code: object, ...(by.namespace ? { after: ` in ${by.namespace}` } : {}), ...version }
 }
 
-/** Without the parameters that kubectl adds to every write, unless they are all there is to see. */
+/** Without the parameters that say nothing about what was asked: those that kubectl adds by itself, and a watch's length. */
 function withoutNoise(request: string): string {
   const [line = '', query = ''] = request.split('?')
-  const kept = query.split('&').filter((p) => p !== '' && !/^(fieldManager=kubectl|fieldValidation=)/.test(p))
+  const kept = query.split('&').filter((p) => p !== '' && !/^(fieldManager=kubectl|fieldValidation=|limit=500$|timeoutSeconds=)/.test(p))
   return kept.length > 0 ? `${line}?${kept.join('&')}` : line
 }
