@@ -2,6 +2,8 @@ module github.com/apilab/apilab
 
 go 1.26.0
 
+ignore ./assets/node_modules
+
 require (
 	github.com/alecthomas/chroma/v2 v2.27.0
 	github.com/coder/websocket v1.8.15
