@@ -118,7 +118,7 @@ func diffMain(a, b string) int {
 	defer v.Close()
 	virtual := func(p string) string { return path.Join(vfs.Temp, strings.TrimPrefix(p, tmp)) }
 	t, _ := tools.Lookup("diff")
-	return int(t.Run1(context.Background(), &tools.Call{
+	return int(t.Call(context.Background(), &tools.Call{
 		Name: "diff", Args: []string{"-u", "-N", virtual(a), virtual(b)}, Dir: vfs.Home,
 		Stdout: os.Stdout, Stderr: os.Stderr, Host: &tools.Host{FS: v},
 	}))

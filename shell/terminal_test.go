@@ -338,6 +338,24 @@ func TestSession(t *testing.T) {
 			c.send("q")
 			c.idle()
 		},
+		"watch": func(t *testing.T, c *console) {
+			c.send("watch -n 1 echo seen\r")
+			c.expect("seen")
+			c.send("\x03")
+			c.idle()
+			if raw := c.text(); !strings.Contains(raw, "\x1b[?1049l") {
+				t.Errorf("the other screen is left on: %q", raw)
+			}
+		},
+		"interrupted substitution": func(t *testing.T, c *console) {
+			c.send("x=$(sleep 100)\r")
+			c.busy()
+			c.send("\x03")
+			c.idle()
+			if text := plain(c.text()); strings.Contains(text, "cancel") {
+				t.Errorf("got %q", text)
+			}
+		},
 		"cancelled line": func(t *testing.T, c *console) {
 			c.send("echo no\x03")
 			c.expect("^C")

@@ -130,6 +130,13 @@ func (s *screen) Write(p []byte) (int, error) {
 	}
 }
 
+// Finally writes what brings the terminal back into order, also as the command has been stopped.
+func (s *screen) Finally(text string) {
+	s.t.file.SetWriteDeadline(time.Now().Add(time.Second))
+	io.WriteString(s.t.file, text)
+	s.t.file.SetWriteDeadline(time.Time{})
+}
+
 // Terminal, File and SetWriteDeadline are what tools and kubectl's launcher ask for.
 func (s *screen) Terminal() bool                     { return true }
 func (s *screen) File() *os.File                     { return s.std }

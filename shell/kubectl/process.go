@@ -180,8 +180,9 @@ func streams(c *tools.Call) (files [3]*os.File, finish func(), err error) {
 			files[i+1] = w
 			continue
 		case interface{ File() *os.File }:
-			files[i+1] = w.File()
-			continue
+			if files[i+1] = w.File(); files[i+1] != nil {
+				continue
+			}
 		}
 		r, pw, err := os.Pipe()
 		if err != nil {

@@ -86,8 +86,8 @@ func (e *Editor) key(k Key) (done bool, err error) {
 			}
 		}
 	}
-	if err == nil {
-		e.draw()
+	if err == nil && !e.Keys.Pending() {
+		e.draw() // for what comes in one burst, once
 	}
 	return false, err
 }

@@ -71,17 +71,11 @@ func (k *Keys) more() bool {
 	return k.Waits == nil || k.Waits(50*time.Millisecond)
 }
 
-// Next returns the next key. Sequences that mean nothing are skipped.
-func (k *Keys) Next() (Key, error) {
-	for {
-		key, err := k.next()
-		if err != nil || key.Code != keyNone || key.Paste != nil {
-			return key, err
-		}
-	}
-}
+// Pending reports whether more was typed already.
+func (k *Keys) Pending() bool { return k.Waits != nil && k.Waits(0) }
 
-func (k *Keys) next() (Key, error) {
+// Next returns the next key. What means nothing is a key with a code that nobody knows.
+func (k *Keys) Next() (Key, error) {
 	r, err := k.readRune()
 	if err != nil {
 		return Key{}, err

@@ -79,7 +79,7 @@ func (s *Shell) internal(ctx, script context.Context, hc interp.HandlerContext, 
 		// Jobs are never stopped here, and there is nothing to set up.
 	case "help":
 		t, _ := tools.Lookup("help")
-		status = t.Run1(ctx, &tools.Call{Name: "help", Args: args[1:], Stdout: out, Stderr: errOut, Host: s.o.Host})
+		status = t.Call(ctx, &tools.Call{Name: "help", Args: args[1:], Stdout: out, Stderr: errOut, Host: s.o.Host})
 	case "history":
 		if s.o.History != nil {
 			all := s.o.History()

@@ -48,6 +48,9 @@ func (s *Shell) exceeded(err error) error {
 }
 
 func (s *Shell) jobOf(hc interp.HandlerContext) *job {
+	if s.Running() == 0 {
+		return nil // the look-up passes all scopes, of which a recursion has many
+	}
 	if pid := hc.Env.Get(jobVar); pid.IsSet() {
 		return s.jobs.byPID(pid.String())
 	}
@@ -133,7 +136,7 @@ func (s *Shell) run(ctx context.Context, c *tools.Call, background bool) tools.S
 	if t, ok := tools.Lookup(c.Name); ok {
 		release := deadlines(ctx, c)
 		defer release()
-		return t.Run1(ctx, c)
+		return t.Call(ctx, c)
 	}
 	if strings.Contains(c.Name, "/") {
 		return s.file(ctx, c)

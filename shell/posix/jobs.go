@@ -40,7 +40,10 @@ type jobs struct {
 	mu      sync.Mutex
 	changed *sync.Cond
 	all     []*job
-	count   int // ever started
+	count   int    // ever started
+	running int    // begun and not done
+	first   func() // called as one job begins, and idle as none is left
+	idle    func()
 }
 
 // firstPID is where the numbers of jobs start: they look like processes'.
@@ -160,6 +163,9 @@ func (t *jobs) begin(pid string) (io.ReadWriteCloser, error) {
 		return nil, errInterrupted
 	}
 	j.begun = true
+	if t.running++; t.running == 1 && t.first != nil {
+		t.first()
+	}
 	return &jobInput{t: t, j: j}, nil
 }
 
@@ -213,6 +219,10 @@ func (i *jobInput) Close() error {
 		}
 		i.j.done = true
 		i.j.cancel()
+		if i.t.running--; i.t.running == 0 && i.t.idle != nil {
+			i.t.idle()
+			i.t.idle = nil
+		}
 		i.t.changed.Broadcast()
 	})
 	return nil
@@ -234,13 +244,7 @@ func (s *Shell) Ended() []string {
 
 // Running counts the jobs that run.
 func (s *Shell) Running() int {
-	n := 0
 	s.jobs.mu.Lock()
 	defer s.jobs.mu.Unlock()
-	for _, j := range s.jobs.all {
-		if j.begun && !j.done {
-			n++
-		}
-	}
-	return n
+	return s.jobs.running
 }

@@ -21,9 +21,9 @@ type Limits struct {
 // A LimitError says which limit stopped a command, for the learner.
 type LimitError struct{ reason string }
 
-func (e *LimitError) Error() string {
-	return "\x1b[31mstopped: " + e.reason + "\x1b[0m"
-}
+func (e *LimitError) Error() string { return limitPrefix + e.reason + "\x1b[0m" }
+
+const limitPrefix = "\x1b[31mstopped: "
 
 // meter stops what outgrows the limits.
 type meter struct {
@@ -35,11 +35,15 @@ type meter struct {
 func newMeter(l Limits) *meter { return &meter{limits: l} }
 
 // memory is what heap objects and stacks take.
-func memory() uint64 {
+func memory() (objects, stacks uint64) {
 	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(s)
-	return s[0].Value.Uint64() + s[1].Value.Uint64()
+	return s[0].Value.Uint64(), s[1].Value.Uint64()
 }
+
+// maxStacks is some ten thousand calls deep. Each looks its variables up in all scopes, so that a deeper recursion takes
+// long to reach the limit of memory.
+const maxStacks = 48 << 20
 
 // check looks at the limits. It is called for each command, and does the costlier part for some of them: a recursion
 // grows the stack by a few kilobytes per command, and must be stopped before the runtime gives up.
@@ -54,16 +58,23 @@ func (m *meter) check() error {
 }
 
 func (m *meter) checkMemory() error {
-	if m.limits.Memory == 0 || memory() <= m.limits.Memory {
+	if m.limits.Memory == 0 {
+		return nil
+	}
+	objects, stacks := memory()
+	if objects+stacks <= m.limits.Memory && stacks <= maxStacks {
 		return nil
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	runtime.GC() // what is counted may be garbage
-	if memory() <= m.limits.Memory {
-		return nil
+	switch objects, stacks := memory(); {
+	case stacks > maxStacks:
+		return &LimitError{"it calls itself too deeply"}
+	case objects+stacks > m.limits.Memory:
+		return &LimitError{fmt.Sprintf("it needs more than %d MiB of memory", m.limits.Memory>>20)}
 	}
-	return &LimitError{fmt.Sprintf("it needs more than %d MiB of memory", m.limits.Memory>>20)}
+	return nil
 }
 
 // watch cancels a command that grows without calling others: a command substitution that never ends, a doubling string.

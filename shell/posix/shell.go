@@ -65,6 +65,20 @@ func New(o Options) (*Shell, error) {
 	s.o.Host = &host
 	s.meter = newMeter(o.Limits)
 	s.jobs.changed = sync.NewCond(&s.jobs.mu)
+	s.jobs.first = func() {
+		// Nobody waits for a job, so its growth is watched for as long as there are any.
+		ctx, cancel := context.WithCancelCause(s.ctx)
+		stop := s.meter.watch(cancel)
+		context.AfterFunc(ctx, func() {
+			if err := context.Cause(ctx); s.ctx.Err() == nil && err != errIdle {
+				s.exceeded(err)
+			}
+		})
+		s.jobs.idle = func() {
+			stop()
+			cancel(errIdle)
+		}
+	}
 	var err error
 	s.runner, err = s.newRunner(o.Env, o.Dir, o.Stdin, o.Stdout, o.Stderr)
 	if err != nil {
@@ -100,7 +114,7 @@ func (e environ) Get(name string) expand.Variable {
 	return e.Environ.Get(name)
 }
 
-func (s *Shell) newRunner(env []string, dir string, stdin *os.File, stdout, stderr io.Writer) (*interp.Runner, error) {
+func (s *Shell) newRunner(env []string, dir string, stdin *os.File, stdout, errOut io.Writer) (*interp.Runner, error) {
 	var in io.Reader
 	if stdin != nil {
 		in = stdin
@@ -108,7 +122,7 @@ func (s *Shell) newRunner(env []string, dir string, stdin *os.File, stdout, stde
 	r, err := interp.New(
 		interp.Env(environ{expand.ListEnviron(env...), s.o.Pipes, new(atomic.Bool)}),
 		interp.Dir("/"),
-		interp.StdIO(in, stdout, stderr),
+		interp.StdIO(in, stdout, stderr{errOut}),
 		interp.CallHandler(s.call),
 		interp.ExecHandlers(func(interp.ExecHandlerFunc) interp.ExecHandlerFunc { return s.exec }),
 		interp.OpenHandler(s.open),
@@ -155,7 +169,10 @@ func (s *Shell) End(ctx context.Context) {
 
 const interrupted = 130
 
-var errInterrupted = errors.New("interrupted")
+var (
+	errInterrupted = errors.New("interrupted")
+	errIdle        = errors.New("no jobs")
+)
 
 func (s *Shell) statement(ctx context.Context, stmt *syntax.Stmt) (status int, exited bool) {
 	jobsBefore := s.jobs.started()

@@ -147,14 +147,16 @@ func TestScripts(t *testing.T) {
 func TestLimits(t *testing.T) {
 	limits := Limits{Jobs: 20, Goroutines: 2000, Memory: 128 << 20}
 	for name, c := range map[string]struct{ script, want string }{
-		"fork bomb":                 {":(){ :|:& };:; wait", "background jobs"},
+		"fork bomb":                 {":(){ :|:& };:; while jobs | grep -q Running; do sleep 0.01; done", "background jobs"},
 		"fork bomb of pipes":        {"f(){ f | f; }; f", "stopped"},
 		"fork bomb of jobs":         {"while true; do sleep 100 & done", "background jobs"},
-		"recursion":                 {"f(){ f; }; f", "memory"},
+		"recursion":                 {"f(){ f; }; f", "too deeply"},
 		"endless substitution":      {"x=$(yes)", "memory"},
 		"endless here-document":     {"cat <<EOF >/dev/null\n$(yes)\nEOF", "memory"},
 		"doubling":                  {"a=xxxxxxxx; for ((;;)); do a=$a$a; done", "memory"},
 		"a script that runs itself": {"echo './s' > s; chmod +x s; ./s", "stopped"},
+		"a job that grows":          {"x=$(yes) & wait; echo waited", "memory"},
+		"a job that grows alone":    {"x=$(yes) & while jobs | grep -q Running; do sleep 0.05; done", "memory"},
 		"full home":                 {"yes > big", "o space left"},
 		"many files":                {"i=0; while [ $i -lt 5000 ]; do touch f$i || break; i=$((i+1)); done", "o space left"},
 	} {
@@ -165,7 +167,7 @@ func TestLimits(t *testing.T) {
 			t.Log(time.Since(start))
 			got := f.out.String()
 			if !strings.Contains(got, c.want) || len(got) > 4096 {
-				t.Errorf("status %d, output %.500q", status, got)
+				t.Errorf("status %d, output %.500q, want %q", status, got, c.want)
 			}
 			f.jobs.kill(f.jobs.list())
 			f.out.b.Reset()

@@ -19,5 +19,5 @@ type Settings struct {
 
 // Report says what closed.
 type Report struct {
-	Landlock bool // files, TCP ports and signals are restricted by the kernel
+	Landlock bool // files, programs and TCP ports are restricted by the kernel
 }

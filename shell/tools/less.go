@@ -40,7 +40,7 @@ func less(ctx context.Context, c *Call) error {
 	}
 	defer stop()
 	io.WriteString(c.Stdout, "\x1b[?1049h")
-	defer io.WriteString(c.Stdout, "\x1b[?1049l")
+	defer c.finally("\x1b[?1049l")
 	p := &pager{c: c, all: all, next: next}
 	return p.run()
 }

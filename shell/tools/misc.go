@@ -494,6 +494,10 @@ func watch(ctx context.Context, c *Call) error {
 	}
 	d = max(d, 500*time.Millisecond)
 	script := join(args)
+	if terminal(c.Stdout) { // the other screen, so that what was there comes back
+		io.WriteString(c.Stdout, "\x1b[?1049h")
+		defer c.finally("\x1b[?1049l")
+	}
 	for {
 		var out limited
 		call := c.with(strings.NewReader(""), &out)

@@ -94,8 +94,8 @@ func Lookup(name string) (Tool, bool) {
 // Names lists all tools, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(table)) }
 
-// Run runs a tool and prints its error.
-func (t Tool) Run1(ctx context.Context, c *Call) (status Status) {
+// Call runs a tool and prints its error.
+func (t Tool) Call(ctx context.Context, c *Call) (status Status) {
 	defer func() {
 		if p := recover(); p != nil { // in a library that a learner's program drives: gojq, yq, goawk
 			fmt.Fprintf(c.Stderr, "%s: internal error: %v\n", c.Name, p)
@@ -264,6 +264,15 @@ func (c *Call) with(stdin io.Reader, stdout io.Writer) *Call {
 func terminal(stream any) bool {
 	t, ok := stream.(interface{ Terminal() bool })
 	return ok && t.Terminal()
+}
+
+// finally writes to the terminal, although the call may have been stopped.
+func (c *Call) finally(text string) {
+	if t, ok := c.Stdout.(interface{ Finally(string) }); ok {
+		t.Finally(text)
+		return
+	}
+	io.WriteString(c.Stdout, text)
 }
 
 // buffered gives a tool with many small writes a buffer, that is flushed as the tool ends.
