@@ -3,7 +3,9 @@ package embedded
 import (
 	"errors"
 	"fmt"
+	"os/exec"
 	"strings"
+	"syscall"
 )
 
 // Errors that Create and Adopt wrap.
@@ -29,15 +31,39 @@ const (
 )
 
 func newDeathError(phase, said string, exit error, last []string) *DeathError {
-	e := &DeathError{Phase: phase, Said: said, Exit: exit, Last: last}
 	text := said + "\n" + strings.Join(last, "\n")
+	e := &DeathError{Phase: phase, Said: said, Exit: exit, Last: withoutStack(last)}
 	switch {
 	case strings.Contains(text, "no space left on device"), strings.Contains(text, "disk quota exceeded"):
 		e.Hint = ErrDiskFull
 	case phase == "etcd" && containsAny(text, "walpb:", "wal: ", "crc mismatch", "invalid database", "checksum", "snap: ", "failed to recover", "failed to find", "file already exists", "unexpected EOF", "page "):
 		e.Hint = ErrUnreadable
+	case phase == "etcd" && strings.Contains(text, "go.etcd.io/") && strings.Contains(text, ".go:"):
+		e.Hint = ErrUnreadable // etcd panics on a store that it cannot make sense of
 	}
 	return e
+}
+
+// withoutStack leaves out the stacks of a panic, which only the log is for, if something else remains.
+func withoutStack(lines []string) []string {
+	for i, line := range lines {
+		if i > 0 && strings.HasPrefix(line, "goroutine ") && strings.HasSuffix(line, "]:") {
+			return lines[:i]
+		}
+	}
+	return lines
+}
+
+// killed reports whether a control plane died of a signal that was not ours: the system lacked memory, or a person ended
+// it. It says nothing about the data, so a next try is as good as the first.
+func killed(err error) bool {
+	var death *DeathError
+	var exit *exec.ExitError
+	if !errors.As(err, &death) || death.Hint != nil || !errors.As(death.Exit, &exit) {
+		return false
+	}
+	status, ok := exit.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled()
 }
 
 func containsAny(text string, parts ...string) bool {

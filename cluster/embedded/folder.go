@@ -70,12 +70,15 @@ func (f folder) read() (description, error) {
 	if err := json.Unmarshal(text, &d); err != nil {
 		return d, fmt.Errorf("%w: %s: %w", ErrUnreadable, f.description(), err)
 	}
+	if d.Format > format {
+		return d, fmt.Errorf("%w: its folder has format %d, this apilab knows %d", ErrNewer, d.Format, format)
+	}
 	written, err := version.ParseSemantic(d.Kubernetes)
 	if err != nil {
 		return d, fmt.Errorf("%w: %s: %w", ErrUnreadable, f.description(), err)
 	}
 	own := version.MustParseSemantic(kubeversion.Version)
-	if d.Format > format || written.Major() != own.Major() || written.Minor() > own.Minor() {
+	if written.Major() != own.Major() || written.Minor() > own.Minor() {
 		return d, fmt.Errorf("%w: Kubernetes %s wrote it, this apilab has %s", ErrNewer, d.Kubernetes, kubeversion.Version)
 	}
 	return d, nil

@@ -385,6 +385,37 @@ func TestCrashedCreation(t *testing.T) {
 	}
 }
 
+// TestKilledStart kills the first process of a start: the second brings the cluster up, new or on its data.
+func TestKilledStart(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	executable := filepath.Join(root, "apilab")
+	own, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mark := filepath.Join(root, "killed")
+	program(t, executable, fmt.Sprintf("[ -e %[1]q ] || { : > %[1]q; kill -9 $$; }\nexec %[2]q \"$@\"\n", mark, own))
+	p, err := embedded.New(embedded.Options{Dir: filepath.Join(root, "clusters"), Executable: executable})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	c, err := p.Create(within(t, patience), cluster.Spec{ID: "again"}, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Stop(within(t, patience)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(mark); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Adopt(within(t, patience), cluster.Spec{ID: "again"}, quiet); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestBadID(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, t.TempDir())
@@ -421,6 +452,8 @@ func TestEarlyDeath(t *testing.T) {
 		{"silent", "exit 1", nil, []string{"exit status 1"}},
 		{"no space", "echo write /x: no space left on device >&2; exit 1", embedded.ErrDiskFull, []string{"free some space", "no space left on device"}},
 		{"reported", `echo '{"begin":"apiserver"}' >&4; echo '{"error":"it cannot listen"}' >&4; exit 1`, nil, []string{`in phase "apiserver"`, "it cannot listen"}},
+		{"killed", "kill -9 $$", nil, []string{"signal: killed"}},
+		{"etcd panics", `echo '{"begin":"etcd"}' >&4; printf 'panic: page 3 is bad\n\ngoroutine 1 [running]:\ngo.etcd.io/bbolt.x()\n\t/db.go:1\n' >&2; exit 2`, embedded.ErrUnreadable, []string{"page 3 is bad", "reset the cluster"}},
 		{"hangs", "exec sleep 1000", nil, []string{"not ready after"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
