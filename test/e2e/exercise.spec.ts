@@ -8,7 +8,10 @@ test.beforeEach(async ({ lab, page }) => {
   await lab.exercise(id).scrollIntoViewIfNeeded()
   await lab.exercise(id).getByRole('button', { name: 'Reset exercise' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Reset exercise' }).click()
-  await expect(lab.check(id, 'moved')).toHaveAttribute('state', 'failing', { timeout: 30_000 })
+  // The card was open before: what is sent while it is being prepared anew does not count.
+  await expect(lab.exercise(id).locator('.exercise-state')).toContainText('Preparing')
+  await expect(lab.exercise(id).locator('.exercise-state')).toHaveCount(0, { timeout: 30_000 })
+  await expect(lab.check(id, 'moved')).toHaveAttribute('state', 'failing')
 })
 
 test('checks turn green while the learner works, and say why', async ({ lab, page }) => {
