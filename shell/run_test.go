@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -39,6 +40,8 @@ func TestRun(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(o.Home, "f")); err != nil || string(b) != "hello\n" {
 		t.Errorf("the file is %q, %v", b, err)
 	}
-	out, exit = script(t, o, "kubectl version --client; echo status $?")
-	t.Log(out)
+	out, exit = script(t, o, "kubectl version --client")
+	if !strings.Contains(out, "Client Version: v1.") || exit != 0 {
+		t.Errorf("got %d %q", exit, out)
+	}
 }

@@ -40,7 +40,7 @@ func (k *confined) portForward(f cmdutil.Factory, c *cobra.Command, args []strin
 	if err := o.Validate(); err != nil {
 		return err
 	}
-	return o.RunPortForward()
+	return o.RunPortForwardContext(c.Context())
 }
 
 // ForwardPorts implements what kubectl asks of a forwarder: it opens the connection to the pod and listens.
