@@ -1,9 +1,3 @@
-// Package shell is the learner's shell: a POSIX/bash interpreter with kubectl, curl, jq and the usual tools inside, closed
-// in to the learner's home folder, and the terminals that it runs in. It knows nothing of lessons, checks or browsers.
-//
-// The server calls Start for a terminal, Run for a script, and NewFiles for the page's list of files. Each shell is a
-// process of its own, of this same program, whose main calls Main, KubectlMain or EditorMain by the name it was started
-// with ("shell", "kubectl", "editor").
 package shell
 
 import (

@@ -130,10 +130,16 @@ func (s *screen) Write(p []byte) (int, error) {
 	}
 }
 
-// Finally writes what brings the terminal back into order, also as the command has been stopped.
+// Finally writes what brings the terminal back into order, also as the command has been stopped: against the deadline
+// that is set for it at about the same time.
 func (s *screen) Finally(text string) {
-	s.t.file.SetWriteDeadline(time.Now().Add(time.Second))
-	io.WriteString(s.t.file, text)
+	for range 10 {
+		s.t.file.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
+		n, err := io.WriteString(s.t.file, text)
+		if text = text[n:]; !errors.Is(err, os.ErrDeadlineExceeded) {
+			break
+		}
+	}
 	s.t.file.SetWriteDeadline(time.Time{})
 }
 

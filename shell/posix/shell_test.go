@@ -43,7 +43,7 @@ func newShell(t *testing.T, limits Limits) *fixture {
 	t.Helper()
 	base := t.TempDir()
 	home, pipes := filepath.Join(base, "home"), filepath.Join(base, "pipes")
-	for _, d := range []string{home, pipes} {
+	for _, d := range []string{home, pipes, filepath.Join(base, "ports")} {
 		if err := os.Mkdir(d, 0o700); err != nil {
 			t.Fatal(err)
 		}
