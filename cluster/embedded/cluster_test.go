@@ -231,6 +231,11 @@ func deployment(t *testing.T, l *lab, ns string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, c := range pods.Items[0].Status.Conditions {
+		if c.Status != corev1.ConditionTrue || c.Reason != "" || c.Message != "" {
+			t.Errorf("condition of a pod that is ready: %+v", c)
+		}
+	}
 	if s := pods.Items[0].Status; !strings.HasPrefix(s.PodIP, "10.244.") || s.HostIP == "" || s.StartTime == nil {
 		t.Errorf("pod IP %q, host IP %q, start %v", s.PodIP, s.HostIP, s.StartTime)
 	}

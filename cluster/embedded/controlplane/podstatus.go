@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -85,8 +86,9 @@ func conditions(pod *corev1.Pod, now metav1.Time, resizing bool) []any {
 	return out
 }
 
-// condition sets reason and message only where the status is not the good one.
-func condition(pod *corev1.Pod, now metav1.Time, kind corev1.PodConditionType, ok bool, reason, message string) corev1.PodCondition {
+// condition sets reason and message only where the status is not the good one. Its result is for a strategic merge patch,
+// where a field that is left out stays: what the old condition gave as its reason is taken back by name.
+func condition(pod *corev1.Pod, now metav1.Time, kind corev1.PodConditionType, ok bool, reason, message string) map[string]any {
 	c := corev1.PodCondition{Type: kind, Status: corev1.ConditionFalse, ObservedGeneration: pod.Generation, LastTransitionTime: now, Reason: reason, Message: message}
 	if ok {
 		c.Status, c.Reason, c.Message = corev1.ConditionTrue, "", ""
@@ -96,7 +98,21 @@ func condition(pod *corev1.Pod, now metav1.Time, kind corev1.PodConditionType, o
 			c.LastTransitionTime = old.LastTransitionTime
 		}
 	}
-	return c
+	patch := map[string]any{
+		"type": c.Type, "status": c.Status, "observedGeneration": c.ObservedGeneration, "lastTransitionTime": c.LastTransitionTime,
+	}
+	for field, value := range map[string]string{"reason": c.Reason, "message": c.Message} {
+		if value != "" {
+			patch[field] = value
+		} else if hasCondition(pod, kind) {
+			patch[field] = nil
+		}
+	}
+	return patch
+}
+
+func hasCondition(pod *corev1.Pod, kind corev1.PodConditionType) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == kind })
 }
 
 // absent removes a condition by a strategic merge patch.
