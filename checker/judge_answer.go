@@ -44,7 +44,7 @@ func (j *answerJudge) verdict() verdict {
 	j.listing.fill(vars, j.check.stores)
 	if usesRequests(j.check.spec) {
 		all := []any{}
-		for _, r := range j.requests.after(j.opened.since) {
+		for _, r := range j.requests.in(j.opened.span) {
 			all = append(all, r.val(needsBodies(j.check.spec)))
 		}
 		vars["requests"] = all

@@ -29,7 +29,14 @@ type requestJudge struct {
 
 func (j *requestJudge) scopes() []watch.Scope       { return nil }
 func (j *requestJudge) changed(*store, change) bool { return false }
-func (j *requestJudge) begin()                      { j.fresh = map[uint64]*request{} }
+
+// begin has the requests judged that were running before.
+func (j *requestJudge) begin() {
+	j.fresh = map[uint64]*request{}
+	for _, r := range j.requests.in(j.opened.span) {
+		j.fresh[r.record.ID] = r
+	}
+}
 
 func (j *requestJudge) seen(r *request) bool {
 	j.fresh[r.record.ID] = r
@@ -38,7 +45,7 @@ func (j *requestJudge) seen(r *request) bool {
 
 func (j *requestJudge) verdict() verdict {
 	x := j.check.spec.Expression()
-	since := j.requests.after(j.opened.since)
+	since := j.requests.in(j.opened.span)
 	full := needsBodies(j.check.spec)
 	var all []any
 	if usesRequests(j.check.spec) {

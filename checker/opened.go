@@ -18,7 +18,8 @@ type opened struct {
 
 	prepared chan struct{}      // closed when the preparation under way has ended
 	stop     context.CancelFunc // of that preparation
-	since    uint64             // ID of the last request before it was open
+	reset    bool               // it is of a reset
+	span     span               // requests that count
 }
 
 // A check of an open exercise.

@@ -28,7 +28,7 @@ func (s *Session) prepare(o *opened, reset bool) {
 		o.prepared = prepared
 		defer close(former)
 	}
-	o.phase, o.err, o.dirty = Preparing, "", true
+	o.phase, o.err, o.dirty, o.reset = Preparing, "", true, reset
 	cluster := o.saved.Cluster
 	s.task(func(context.Context) {
 		defer cancel()
@@ -138,7 +138,7 @@ const settleFor = 10 * time.Second
 
 func (s *Session) begin(o *opened) {
 	o.phase, o.dirty = Open, true
-	o.since = s.requests.last()
+	o.span = s.requests.begin(o.reset)
 	for _, c := range o.checks {
 		c.judge.begin()
 		if a, ok := c.judge.(answerable); ok && c.answered != "" {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 
@@ -74,6 +75,50 @@ func TestRequest(t *testing.T) {
 	l.want(id, "broken", Failing) // the response of a watch is not there: a reason like another
 	_ = l.Reset(t.Context(), id)
 	l.want(id, "limited", Failing, "you have not sent a list request for configmaps in NS yet")
+}
+
+func TestWatchThatIsOpenBefore(t *testing.T) {
+	t.Parallel()
+	gateway := real.NewGateway(t)
+	l := newLab(t, func(o *Options) { o.Records = gateway.Recorder })
+	learner, err := dynamic.NewForConfig(gateway.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := learner.Resource(configmaps).Namespace(l.namespace).Watch(context.Background(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Stop()
+	created := func(name string) {
+		t.Helper()
+		l.createConfigMap(name, nil)
+		for event := range stream.ResultChan() {
+			if o, err := meta.Accessor(event.Object); err == nil && o.GetName() == name {
+				return
+			}
+		}
+	}
+	created("before")
+	id := l.open(`
+  - id: open
+    says: Open
+    request: {verb: watch, resource: configmaps, namespace: NS}
+    expect: request.status.code == 200
+  - id: saw
+    says: Saw
+    request: {verb: watch, resource: configmaps, namespace: NS}
+    expect: request.events.exists(e, e.type == 'ADDED' && e.object.metadata.name in ['before', 'after'])
+`)
+	l.want(id, "open", Passing)
+	l.want(id, "saw", Passing)
+	if err := l.Reset(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	l.want(id, "open", Passing)
+	l.want(id, "saw", Failing)
+	created("after")
+	l.want(id, "saw", Passing)
 }
 
 func TestRequestThatBreaksACheck(t *testing.T) {

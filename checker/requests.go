@@ -50,7 +50,7 @@ func (s *Session) record(record gateway.Record) {
 	}
 	var concerned []func()
 	s.eachOpen(func(o *opened, c *check) {
-		if sees, ok := c.judge.(interface{ seen(*request) bool }); ok && record.ID > o.since && sees.seen(r) {
+		if sees, ok := c.judge.(interface{ seen(*request) bool }); ok && o.span.counts(record.ID) && sees.seen(r) {
 			concerned = append(concerned, func() { s.evaluate(o, c) })
 		}
 	})
@@ -113,15 +113,6 @@ func bodies(record gateway.Record) int {
 		n += len(e.Object)
 	}
 	return n
-}
-
-// after returns the requests that came after the one with that ID.
-func (rs *requests) after(id uint64) []*request {
-	i := len(rs.all)
-	for i > 0 && rs.all[i-1].record.ID > id {
-		i--
-	}
-	return rs.all[i:]
 }
 
 // val is what an expression sees; full with bodies and events, which cost something to decode.

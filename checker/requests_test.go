@@ -19,7 +19,7 @@ func TestRequestsAreKeptInOrderAndBounds(t *testing.T) {
 			t.Errorf("%d is no news", id)
 		}
 	}
-	if after := rs.after(1); len(after) != 2 || after[0].record.ID != 2 || rs.last() != 3 {
+	if after := rs.in(span{since: 1}); len(after) != 2 || after[0].record.ID != 2 || rs.last() != 3 {
 		t.Errorf("after 1: %d", len(after))
 	}
 	if _, news := rs.put(gateway.Record{ID: 2}); news {
@@ -44,6 +44,41 @@ func TestRequestsAreKeptInOrderAndBounds(t *testing.T) {
 	newest := rs.all[len(rs.all)-1]
 	if newest.val(true)["response"] == nil || rs.all[0].val(true)["response"] != nil {
 		t.Error("the newest bodies are kept, the oldest are not")
+	}
+}
+
+func TestRunningRequestsCount(t *testing.T) {
+	t.Parallel()
+	event := func(n string) gateway.Event {
+		return gateway.Event{Type: "ADDED", Object: stdjson.RawMessage(`{"n": ` + n + `}`)}
+	}
+	var rs requests
+	rs.put(gateway.Record{ID: 1, Done: true})
+	rs.put(gateway.Record{ID: 2, EventCount: 3, Events: []gateway.Event{event("2"), event("3")}}) // the first was forgotten
+	rs.put(gateway.Record{ID: 3, Done: true})
+	opened, reset := rs.begin(false), rs.begin(true)
+	events := func(sp span) []any {
+		t.Helper()
+		counted := rs.in(sp)
+		if len(counted) != 1 || counted[0].record.ID != 2 {
+			t.Fatalf("%d requests count", len(counted))
+		}
+		v := counted[0].val(true)
+		if n := v["eventCount"].(int64); n < int64(len(v["events"].([]any))) {
+			t.Errorf("eventCount %d of %v", n, v["events"])
+		}
+		return v["events"].([]any)
+	}
+	if len(events(opened)) != 2 || len(events(reset)) != 0 {
+		t.Errorf("opened %v, reset %v", events(opened), events(reset))
+	}
+	rs.put(gateway.Record{ID: 2, EventCount: 4, Events: []gateway.Event{event("3"), event("4")}, Done: true}) // its end is seen
+	after := events(reset)
+	if len(events(opened)) != 2 || len(after) != 1 || after[0].(map[string]any)["object"].(map[string]any)["n"] != int64(4) {
+		t.Errorf("opened %v, reset %v", events(opened), after)
+	}
+	if sp := rs.begin(true); len(rs.in(sp)) != 0 {
+		t.Error("it counts after its end")
 	}
 }
 
