@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"sort"
 	"strings"
 
 	"github.com/apilab/apilab/checker/explain"
@@ -94,6 +95,9 @@ func (j *requestJudge) judgeOne(x *expr.Expression, r *request, vars expr.Vars) 
 	ok, err := x.Eval(vars)
 	if ok && err == nil {
 		j.matched, j.hint = true, ""
+		if !x.Uses("request") {
+			r = j.completing(x, r)
+		}
 		j.by = &Evidence{
 			Resource: r.record.Resource, Namespace: r.record.Namespace, Name: r.record.Name, Request: r.line(),
 			Text: fmt.Sprintf("your %s, answered %d", r.short(), r.record.Status.Code),
@@ -113,6 +117,24 @@ func (j *requestJudge) judgeOne(x *expr.Expression, r *request, vars expr.Vars) 
 	}
 	j.hint, _ = hintFor(j.check.spec, vars)
 	return verdict{}, false
+}
+
+// completing returns the request with which an expression on all of them became true: the last of the fewest that make it
+// so; r if there are none.
+func (j *requestJudge) completing(x *expr.Expression, r *request) *request {
+	counted := j.requests.in(j.opened.span)
+	all := make([]any, len(counted))
+	for i, r := range counted {
+		all[i] = r.val(needsBodies(j.check.spec))
+	}
+	n := sort.Search(len(counted), func(i int) bool {
+		ok, err := x.Eval(expr.Vars{"request": all[i], "requests": all[:i+1]})
+		return ok && err == nil
+	})
+	if n == len(counted) {
+		return r
+	}
+	return counted[n]
 }
 
 // matches reports whether a request is one of those that the reference narrows to.

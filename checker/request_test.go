@@ -67,7 +67,9 @@ func TestRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stream.Stop()
-	l.want(id, "both", Passing)
+	if by := l.want(id, "both", Passing).By; by == nil || !strings.Contains(by.Text, "watch=true") {
+		t.Errorf("by %+v", by)
+	}
 	l.want(id, "watched", Failing)
 	l.createConfigMap("new", nil)
 	<-stream.ResultChan()
