@@ -79,7 +79,7 @@ func (j *requestJudge) verdict() verdict {
 		return failing("you have not sent %s yet", wanted(j.ref))
 	}
 	return verdict{
-		state: Failing, why: fmt.Sprintf("of your %s: %s", j.nearest.short(), j.reason.Text),
+		state: Failing, why: fmt.Sprintf("in your %s: %s", j.nearest.short(), j.reason.Text),
 		field: j.reason.Field, saw: j.reason.Saw,
 	}
 }
@@ -108,7 +108,7 @@ func (j *requestJudge) judgeOne(x *expr.Expression, r *request, vars expr.Vars) 
 		return verdict{}, false
 	}
 	j.matched = false
-	reason := explain.Why(x, vars, explain.Subject{})
+	reason := explain.Why(x, vars, explain.Subject{Lists: map[string]explain.Noun{"requests": {One: "request of yours", Many: "requests of yours"}}})
 	if reason.Broken {
 		return verdict{state: Broken, why: reason.Text, field: reason.Field, saw: reason.Saw}, true
 	}

@@ -51,7 +51,7 @@ func TestRequest(t *testing.T) {
 `)
 	l.want(id, "limited", Failing, "you have not sent a list request for configmaps in NS yet")
 	version := list(metav1.ListOptions{Limit: 8})
-	l.want(id, "limited", Failing, `of your GET /api/v1/namespaces/NS/configmaps?limit=8: query parameter limit is "8"; expected "7"`)
+	l.want(id, "limited", Failing, `in your GET /api/v1/namespaces/NS/configmaps?limit=8: query parameter limit is "8"; expected "7"`)
 	list(metav1.ListOptions{Limit: 9})
 	l.want(id, "limited", Failing, "Nine is too many.")
 	list(metav1.ListOptions{Limit: 7})

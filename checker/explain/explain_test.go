@@ -47,6 +47,12 @@ func TestWhy(t *testing.T) {
 	dep := Subject{Object: "Deployment web in api-lab"}
 	podList := Subject{Lists: map[string]Noun{"objects": {One: "Pod", Many: "Pods", Where: "in api-lab"}}}
 	answer := Subject{Secret: "answer", Lists: map[string]Noun{"pods": {One: "Pod", Many: "Pods", Where: "in api-lab"}}}
+	yours := Subject{Lists: map[string]Noun{"requests": {One: "request of yours", Many: "requests of yours"}}}
+	requestsVars := expr.Vars{"request": object{"id": int64(3), "verb": "list"}, "requests": list{
+		object{"id": int64(1), "verb": "get", "name": "", "status": object{"code": int64(200)}, "events": list{}},
+		object{"id": int64(2), "verb": "patch", "name": "ledger", "status": object{"code": int64(200)}, "events": list{}},
+	}}
+	noRequests := expr.Vars{"request": object{}, "requests": list{}}
 	none := expr.Vars{"object": nil, "old": nil}
 	finVars := expr.Vars{"object": fin, "old": nil}
 	depVars := expr.Vars{"object": deploy, "old": fin}
@@ -158,6 +164,12 @@ func TestWhy(t *testing.T) {
 		{"request.body.spec.replicas == 2", "request", requestVars, Subject{}, "spec.replicas of the body is 1; expected 2"},
 		{"request.response.kind == 'Status'", "request", requestVars, Subject{}, "the response is not set"},
 		{"request.events.exists(e, e.type == 'BOOKMARK')", "request", requestVars, Subject{}, "events is empty"},
+		{"requests.exists(r, r.verb == 'get' && r.status.code == 404)", "request", requestsVars, yours, "status code of one of your requests is 200; expected 404"},
+		{"requests.exists(r, r.verb == 'watch')", "request", requestsVars, yours, `no request of yours has verb "watch"; found "get", "patch"`},
+		{"requests.exists(r, r.id < request.id && r.verb == 'get')", "request", expr.Vars{"request": object{"id": int64(1)}, "requests": list{object{"id": int64(1)}}}, yours, "you sent no request before it"},
+		{"requests.exists(r, r.verb == 'get')", "request", noRequests, yours, "there are no requests of yours yet"},
+		{"requests.exists(r, r.id < request.id && r.name == 'other')", "request", requestsVars, yours, `name of an earlier request is ""; expected "other"`},
+		{"requests.exists(r, r.events.exists(e, e.type == 'BOOKMARK' && request.verb == 'list'))", "request", requestsVars, yours, "none of the 2 requests of yours fits: events of an earlier request is empty"},
 		// Answers are not given away.
 		{"answer == '42'", "answer", expr.Vars{"answer": "41", "pods": pods}, answer, `"41" is not right`},
 		{"int(answer) == 42", "answer", expr.Vars{"answer": "x", "pods": pods}, answer, `answer is "x", which is not a whole number`},

@@ -156,6 +156,16 @@ func (w *walker) identifies(body celast.Expr, element *scope) bool {
 	return false
 }
 
+// What a learner calls an element of requests, in an expression that looks at one request and at others, or at all alike.
+const (
+	earlierRequest = "an earlier request"
+	anyRequest     = "one of your requests"
+)
+
+func isRequests(e celast.Expr) bool {
+	return e.Kind() == celast.IdentKind && e.AsIdent() == "requests"
+}
+
 // none explains that no element fits, by the one that comes nearest.
 func (w *walker) none(loop celast.ComprehensionExpr, body celast.Expr, elements []*scope, s *scope) Reason {
 	over := loop.IterRange()
@@ -175,6 +185,10 @@ func (w *walker) none(loop celast.ComprehensionExpr, body celast.Expr, elements 
 		return nearest
 	}
 	if nearest.Depth == 0 {
+		if isRequests(over) && nearest.Field == loop.IterVar()+".id" { // r.id < request.id, of each
+			nearest.Text = "you sent no request before it"
+			return nearest
+		}
 		if reason, ok := w.noneWith(loop, body, elements, s); ok {
 			return reason
 		}
@@ -277,6 +291,12 @@ func (w *walker) condition(body celast.Expr, loop celast.ComprehensionExpr) stri
 func (w *walker) element(over celast.Expr, item ref.Val, i int, isMap bool, s *scope) name {
 	if isMap {
 		return name{what: fmt.Sprintf("key %s of %s", show(item), w.say(over, s))}
+	}
+	if isRequests(over) { // the name of a request is not its own
+		if w.x.Uses("request") {
+			return name{what: earlierRequest}
+		}
+		return name{what: anyRequest}
 	}
 	if object, ok := objectName(item); ok {
 		return name{what: object}

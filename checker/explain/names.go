@@ -119,6 +119,11 @@ func (w *walker) variable(variable string, s *scope) name {
 
 func (w *walker) selected(operand celast.Expr, field string, s *scope) name {
 	base := w.name(operand, s)
+	if base.owner == earlierRequest || base.owner == anyRequest {
+		if said, ok := ofRequest["request."+joinField(base.what, field)]; ok {
+			return name{what: said, owner: base.owner}
+		}
+	}
 	if base.owner != "" || base.what != "request" && base.what != "request.query" && base.what != "request.status" {
 		return base.field(field)
 	}
