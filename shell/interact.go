@@ -37,7 +37,7 @@ const historyFile = vfs.Home + "/.shell_history"
 
 func (t *terminal) interact(o posix.Options, l *kubectl.Launcher, greeting string) (int, error) {
 	s := &session{tty: t, launcher: l}
-	s.screen = &screen{t: t, std: os.Stdout}
+	s.screen = &screen{t: t, std: os.Stdout, above: func(p []byte) bool { return s.editor != nil && s.editor.Print(p) }}
 	text, _ := o.Host.FS.ReadFile(historyFile, 4<<20)
 	s.history = lineedit.NewHistory(string(text), func(text string) {
 		o.Host.FS.WriteFile(historyFile, []byte(text), 0o600) // a full home keeps no history
@@ -52,7 +52,7 @@ func (t *terminal) interact(o posix.Options, l *kubectl.Launcher, greeting strin
 	}
 	defer s.shell.Close()
 	s.editor = &lineedit.Editor{
-		Out: s.screen, Keys: lineedit.NewKeys(t.file, t.waits), Size: t.size, History: s.history,
+		Out: &screen{t: t}, Keys: lineedit.NewKeys(t.file, t.waits), Size: t.size, History: s.history,
 		Incomplete: func(text string) bool { _, more, _ := posix.Parse(text+"\n", ""); return more },
 		Complete:   (&completer{s: s, fs: o.Host.FS}).complete,
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -103,6 +104,21 @@ func (c *console) match(re *regexp.Regexp) string {
 		case <-c.grew:
 		case <-deadline:
 			c.t.Fatalf("no %q in %q", re, plain(raw))
+		}
+	}
+}
+
+// raw is expect without taking out what only a terminal shows.
+func (c *console) raw(text string) string {
+	c.t.Helper()
+	for raw := c.text(); ; raw = c.text() {
+		if strings.Contains(raw, text) {
+			return raw
+		}
+		select {
+		case <-c.grew:
+		case <-time.After(20 * time.Second):
+			c.t.Fatalf("no %q in %q", text, raw)
 		}
 	}
 }
@@ -243,6 +259,21 @@ func TestSession(t *testing.T) {
 			c.idle()
 			if got := c.run("jobs"); got != "" {
 				t.Errorf("got %q", got)
+			}
+		},
+		"output of a job at the prompt": func(t *testing.T, c *console) {
+			c.run("{ until test -e go; do sleep 0.01; done; printf 'one\\ntwo'; printf 'half\\n'; } &")
+			c.send("echo typed")
+			c.expect("typed")
+			if err := os.WriteFile(filepath.Join(c.runtime.home, "go"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got := c.raw("half"); !strings.Contains(got, "\rone\r\ntwo") && !strings.Contains(got, "one\r\r\ntwo") {
+				t.Errorf("lines do not start in the first column: %q", got)
+			}
+			c.send(" on\r")
+			if got := c.expect("\ntyped on\n"); strings.Count(got, "$ echo typed") == 0 {
+				t.Errorf("the prompt is not drawn again: %q", got)
 			}
 		},
 		"end of input": func(t *testing.T, c *console) {

@@ -71,16 +71,25 @@ func (t *terminal) cooked() {
 	})
 }
 
-// raw gives each key to the reader. What has been typed ahead is kept.
+// raw gives each key to the reader. What has been typed ahead is kept. What is written is treated as ever, for jobs in the
+// background may write at any time.
 func (t *terminal) raw() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.control(func(fd int) error {
 		old, err := term.MakeRaw(fd)
-		if err == nil && t.old == nil {
+		if err != nil {
+			return err
+		}
+		if t.old == nil {
 			t.old = old
 		}
-		return err
+		a, err := unix.IoctlGetTermios(fd, ioctlGet)
+		if err != nil {
+			return err
+		}
+		a.Oflag |= unix.OPOST | unix.ONLCR
+		return unix.IoctlSetTermios(fd, ioctlSet, a)
 	})
 }
 
@@ -107,15 +116,19 @@ func (t *terminal) waits(d time.Duration) bool {
 // screen writes to the terminal. A command that is stopped sets a deadline to end its write: that is only for itself,
 // others go on as the deadline is taken back.
 type screen struct {
-	t   *terminal
-	std *os.File // what a process is given
-	ctx context.Context
+	t     *terminal
+	std   *os.File // what a process is given
+	ctx   context.Context
+	above func([]byte) bool // writes above the prompt if there is one; nil for the prompt itself
 }
 
 // Bound is the screen for a command that ends with ctx.
-func (s *screen) Bound(ctx context.Context) io.Writer { return &screen{s.t, s.std, ctx} }
+func (s *screen) Bound(ctx context.Context) io.Writer { return &screen{s.t, s.std, ctx, s.above} }
 
 func (s *screen) Write(p []byte) (int, error) {
+	if s.above != nil && s.above(p) {
+		return len(p), nil
+	}
 	done := 0
 	for {
 		n, err := s.t.file.Write(p[done:])

@@ -76,7 +76,7 @@ func (l *Launcher) Run(ctx context.Context, c *tools.Call, background bool) tool
 	conf := l.Confinement
 	conf.Dir = c.Dir
 	job := &job{Args: c.Args, Env: conf.Environ(c.Env), Dir: l.FS.RealDir(c.Dir), Background: background}
-	files, finish, err := streams(c)
+	files, finish, err := streams(c, background)
 	if err != nil {
 		io.WriteString(c.Stderr, "kubectl: "+err.Error()+"\n")
 		return tools.Failed
@@ -141,8 +141,9 @@ func (l *Launcher) command(env []string) *exec.Cmd {
 	return p
 }
 
-// streams turns the call's streams into files; what is no file gets a pipe. finish waits until all output has passed.
-func streams(c *tools.Call) (files [3]*os.File, finish func(), err error) {
+// streams turns the call's streams into files; what is no file gets a pipe, and so does a terminal that a job in the
+// background writes to: the shell shows that above its prompt. finish waits until all output has passed.
+func streams(c *tools.Call, background bool) (files [3]*os.File, finish func(), err error) {
 	var wg sync.WaitGroup
 	var ours, theirs []*os.File
 	input := io.Reader(nil)
@@ -180,6 +181,9 @@ func streams(c *tools.Call) (files [3]*os.File, finish func(), err error) {
 			files[i+1] = w
 			continue
 		case interface{ File() *os.File }:
+			if t, ok := w.(interface{ Terminal() bool }); background && ok && t.Terminal() {
+				break
+			}
 			if files[i+1] = w.File(); files[i+1] != nil {
 				continue
 			}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -36,25 +37,31 @@ type Editor struct {
 	Complete func(text string, cursor int) (start int, all []Candidate)
 	History  *History
 
-	text   []rune
-	at     int
-	screen screen
-	killed []rune
-	goal   int // column that up and down aim at, -1 for none
-	past   int // index in the history, len for the text being written
-	draft  string
-	tabbed bool // the last key was Tab
-	last   Key
+	mu      sync.Mutex // held while Read draws, and not while it waits for a key
+	reading bool
+	text    []rune
+	at      int
+	screen  screen
+	killed  []rune
+	goal    int // column that up and down aim at, -1 for none
+	past    int // index in the history, len for the text being written
+	draft   string
+	tabbed  bool // the last key was Tab
+	last    Key
 }
 
 // Read shows a prompt and returns what was entered. io.EOF is Ctrl-D on an empty text.
 func (e *Editor) Read(prompt, more string) (string, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.reading = true
+	defer func() { e.reading = false }()
 	e.text, e.at, e.goal, e.tabbed = e.text[:0], 0, -1, false
 	e.past, e.draft = e.History.Len(), ""
 	e.screen = screen{out: e.Out, prompt: prompt, more: more, size: e.Size}
 	e.draw()
 	for {
-		k, err := e.Keys.Next()
+		k, err := e.next()
 		if err != nil {
 			return "", err
 		}
@@ -70,6 +77,24 @@ func (e *Editor) Read(prompt, more string) (string, error) {
 			return string(e.text), nil
 		}
 	}
+}
+
+// next waits for a key. Others may print meanwhile.
+func (e *Editor) next() (Key, error) {
+	e.mu.Unlock()
+	defer e.mu.Lock()
+	return e.Keys.Next()
+}
+
+// Print shows output of others above the prompt and the text, which are drawn again below it. It reports false, and prints
+// nothing, while there is no prompt. It is safe to be called at any time.
+func (e *Editor) Print(p []byte) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.reading {
+		e.screen.print(string(p))
+	}
+	return e.reading
 }
 
 // Redraw shows the text anew, after the terminal's size changed or something was printed.

@@ -193,3 +193,41 @@ func TestHistory(t *testing.T) {
 		t.Errorf("%d texts from %q", h.Len(), h.At(0))
 	}
 }
+
+// What others print goes above the text, which is whole below it, also in a search and at the right edge.
+func TestPrint(t *testing.T) {
+	t.Parallel()
+	for keys, want := range map[string]string{
+		"echo typed":    "$ echo typed",
+		"it's\ranother": "$ it's|> another",
+		"\x12fir":       "(reverse-i-search)`fir': first one",
+	} {
+		d := newDisplay(40, 10)
+		e := newEditor("", d, "first one")
+		if e.Print([]byte("lost")) {
+			t.Fatal("printed without a prompt")
+		}
+		in, out := io.Pipe()
+		e.Keys = NewKeys(in, nil)
+		ended := make(chan error)
+		go func() {
+			_, err := e.Read("$ ", "> ")
+			ended <- err
+		}()
+		io.WriteString(out, keys)
+		io.WriteString(out, "\x1b") // is read once what came before is drawn
+		for _, p := range []string{"one\ntwo\n", "un", "finished\r\n", strings.Repeat("x", 39), "yz\n"} {
+			if !e.Print([]byte(p)) {
+				t.Fatal("there is no prompt")
+			}
+		}
+		e.mu.Lock()
+		got := strings.Join(d.text(), "|")
+		e.mu.Unlock()
+		if want := "one|two|unfinished|" + strings.Repeat("x", 39) + "y|z|" + want; got != want {
+			t.Errorf("%q: shows\n%q, want\n%q", keys, got, want)
+		}
+		out.Close()
+		<-ended
+	}
+}

@@ -177,7 +177,7 @@ func (e *Editor) search() (bool, error) {
 			e.at = len([]rune(hit[:n]))
 		}
 		e.screen.drawAs(label+string(find)+"': ", e.text, e.at)
-		k, err := e.Keys.Next()
+		k, err := e.next()
 		if err != nil {
 			return false, err
 		}

@@ -18,7 +18,9 @@ type screen struct {
 	more   string // before each further line
 	size   func() (cols, rows int)
 
-	row int // of the cursor, from the first row that was drawn
+	row   int    // of the cursor, from the first row that was drawn
+	again func() // draws what is shown once more
+	tail  int    // width of the line above that was printed without its end
 }
 
 func (s *screen) dims() (cols, rows int) {
@@ -147,6 +149,7 @@ func skipEscape(p string, i int) int {
 func (s *screen) draw(text []rune, at int) { s.drawAs(s.prompt, text, at) }
 
 func (s *screen) drawAs(prompt string, text []rune, at int) {
+	s.again = func() { s.drawAs(prompt, text, at) }
 	cols, height := s.dims()
 	rows, y, x := s.layout(prompt, text, at, cols)
 	top := 0
@@ -189,6 +192,33 @@ func (s *screen) leave(text []rune, mark string) {
 	b.WriteString(mark + "\r\n")
 	s.row = -1
 	io.WriteString(s.out, b.String())
+}
+
+// print puts text above what is shown. A line that came without its end is gone on with by the next call.
+func (s *screen) print(text string) {
+	if text == "" || s.row < 0 {
+		return
+	}
+	var b strings.Builder
+	b.WriteString("\x1b[?25l\r")
+	if s.row > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", s.row)
+	}
+	b.WriteString("\x1b[J")
+	cols, _ := s.dims()
+	if x := s.tail % cols; x > 0 {
+		fmt.Fprintf(&b, "\x1b[A\x1b[%dC", x)
+	}
+	b.WriteString(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n"))
+	if i := strings.LastIndexAny(text, "\r\n"); i >= 0 {
+		s.tail, text = 0, text[i+1:]
+	}
+	if s.tail += visibleWidth(text); s.tail > 0 {
+		b.WriteString("\r\n")
+	}
+	s.row = 0
+	io.WriteString(s.out, b.String())
+	s.again()
 }
 
 // forget is called when what was drawn is not there any more.
