@@ -76,6 +76,9 @@ func (j *requestJudge) verdict() verdict {
 	case j.hint != "":
 		return verdict{state: Failing, why: j.hint, hinted: true}
 	case j.nearest == nil:
+		if text, ok := astray(j.ref, since); ok {
+			return failing("%s", text)
+		}
 		return failing("you have not sent %s yet", wanted(j.ref))
 	}
 	return verdict{
@@ -156,7 +159,7 @@ func matches(ref exercises.RequestRef, r *request) bool {
 	return true
 }
 
-// wanted names the requests that the reference narrows to: "a watch of pods in api-lab".
+// wanted names the requests that the reference narrows to: "a watch request for pods in api-lab".
 func wanted(ref exercises.RequestRef) string {
 	if ref.Path != "" {
 		return "a request to " + ref.Path
@@ -165,15 +168,10 @@ func wanted(ref exercises.RequestRef) string {
 	if ref.Verb != "" {
 		what = article(ref.Verb) + " request"
 	}
-	resource := ref.Resource
-	if ref.Subresource != "" && ref.Subresource != "*" {
-		resource += "/" + ref.Subresource
-	}
-	if ref.Name != "" {
-		resource += " " + ref.Name
-	}
-	if resource != "" {
-		what += " for " + strings.TrimSpace(resource)
+	if ref.Resource != "" {
+		what += " for " + of(ref, ref.Name)
+	} else if ref.Name != "" {
+		what += " for " + ref.Name
 	}
 	if ref.Namespace != "" {
 		what += " in " + ref.Namespace

@@ -50,6 +50,10 @@ func TestRequest(t *testing.T) {
     expect: request.response.kind > 1
 `)
 	l.want(id, "limited", Failing, "you have not sent a list request for configmaps in NS yet")
+	if _, err := learner.Resource(configmaps).Namespace("elsewhere").List(context.Background(), metav1.ListOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	l.want(id, "limited", Failing, "you listed configmaps in elsewhere, not in NS")
 	version := list(metav1.ListOptions{Limit: 8})
 	l.want(id, "limited", Failing, `in your GET /api/v1/namespaces/NS/configmaps?limit=8: query parameter limit is "8"; expected "7"`)
 	list(metav1.ListOptions{Limit: 9})

@@ -147,7 +147,8 @@ func TestWanted(t *testing.T) {
 	}{
 		{exercises.RequestRef{}, "a request that fits"},
 		{exercises.RequestRef{Verb: "update"}, "an update request"},
-		{exercises.RequestRef{Verb: "patch", Resource: "pods", Subresource: "status", Namespace: "ns", Name: "p"}, "a patch request for pods/status p in ns"},
+		{exercises.RequestRef{Verb: "patch", Resource: "pods", Subresource: "status", Namespace: "ns", Name: "p"}, "a patch request for the status of pod p in ns"},
+		{exercises.RequestRef{Verb: "get", Resource: "configmaps", Namespace: "api-lab", Name: "door"}, "a get request for configmap door in api-lab"},
 		{exercises.RequestRef{Resource: "pods"}, "a request for pods"},
 		{exercises.RequestRef{Path: "/version"}, "a request to /version"},
 	} {
