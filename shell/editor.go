@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -18,7 +19,10 @@ func EditorMain(args []string) int {
 		fmt.Fprintln(os.Stderr, "usage: editor FILE")
 		return 2
 	}
-	if err := editFile(args[0], os.Getenv(controlVariable)); err != nil {
+	switch err := editFile(args[0], os.Getenv(controlVariable)); {
+	case errors.Is(err, context.Canceled): // Ctrl-C needs no words
+		return 130
+	case err != nil:
 		fmt.Fprintln(os.Stderr, "editor:", err)
 		return 1
 	}

@@ -527,3 +527,44 @@ func TestTwoTerminals(t *testing.T) {
 	one.send("\x03")
 	one.idle()
 }
+
+// The prompt comes back as the editor has ended, not only kubectl, and nothing is said.
+func TestInterruptedEdit(t *testing.T) {
+	t.Parallel()
+	o, _ := withCluster(t)
+	edits := make(chan struct{})
+	o.OnEdit = func(ctx context.Context, _ Edit) (bool, string, error) {
+		edits <- struct{}{}
+		<-ctx.Done()
+		return false, "", nil
+	}
+	c := open(t, o)
+	for range 3 {
+		c.run("true")
+		c.send("kubectl edit cm there --validate=ignore\r")
+		<-edits
+		c.send("\x03")
+		c.idle()
+		left := editors(o.Home)
+		c.send("echo aft''er\r")
+		if text := c.expect("\nafter\n"); strings.Contains(text, "cancel") {
+			t.Errorf("got %q", text)
+		}
+		if left > 0 {
+			t.Errorf("%d editors still run at the prompt", left)
+		}
+	}
+}
+
+// editors counts those of a home, where there is /proc.
+func editors(home string) (n int) {
+	all, _ := filepath.Glob("/proc/[0-9]*")
+	for _, p := range all {
+		words, _ := os.ReadFile(p + "/cmdline")
+		env, _ := os.ReadFile(p + "/environ")
+		if strings.HasPrefix(string(words), "editor\x00") && strings.Contains(string(env), "HOME="+home+"\x00") {
+			n++
+		}
+	}
+	return n
+}

@@ -81,9 +81,19 @@ func (l *Launcher) Run(ctx context.Context, c *tools.Call, background bool) tool
 		io.WriteString(c.Stderr, "kubectl: "+err.Error()+"\n")
 		return tools.Failed
 	}
+	// kubectl ends at once on Ctrl-C, whatever its editor does: all that it starts inherits the end of a pipe, which tells
+	// when the last one has gone.
+	alive, held, err := os.Pipe()
+	if err != nil {
+		finish()
+		io.WriteString(c.Stderr, "kubectl: "+err.Error()+"\n")
+		return tools.Failed
+	}
+	defer alive.Close()
+	defer held.Close()
 	var p *exec.Cmd
 	if w := l.takeSpare(); w != nil {
-		if err := w.give(job, files); err == nil {
+		if err := w.give(job, append(files[:], held)); err == nil {
 			p = w.cmd
 		} else {
 			w.discard()
@@ -94,6 +104,7 @@ func (l *Launcher) Run(ctx context.Context, c *tools.Call, background bool) tool
 		p.Args = append(p.Args, job.Args...)
 		p.Dir = job.Dir
 		p.Stdin, p.Stdout, p.Stderr = files[0], files[1], files[2]
+		p.ExtraFiles = []*os.File{held}
 		p.SysProcAttr = attributes(background)
 		if err := p.Start(); err != nil {
 			finish()
@@ -113,6 +124,9 @@ func (l *Launcher) Run(ctx context.Context, c *tools.Call, background bool) tool
 	err = p.Wait()
 	close(done)
 	stop()
+	held.Close()
+	alive.SetReadDeadline(time.Now().Add(2 * time.Second))
+	io.Copy(io.Discard, alive)
 	finish()
 	if !background {
 		l.Warm()

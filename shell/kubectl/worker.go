@@ -14,7 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// job is what a waiting process is given: one message over its socket, with the three streams beside it.
+// job is what a waiting process is given: one message over its socket, with the three streams and the file that its children hold
+// beside it.
 type job struct {
 	Args       []string `json:"args"`
 	Env        []string `json:"env"`
@@ -60,7 +61,7 @@ func (l *Launcher) startWorker() (*worker, error) {
 }
 
 // give hands the job over. The process then is the job.
-func (w *worker) give(j *job, files [3]*os.File) error {
+func (w *worker) give(j *job, files []*os.File) error {
 	defer w.conn.Close()
 	text, err := json.Marshal(j)
 	if err != nil {
@@ -136,7 +137,7 @@ func receive() (*job, error) {
 	}
 	conn := c.(*net.UnixConn)
 	defer conn.Close()
-	head, oob := make([]byte, 8), make([]byte, unix.CmsgSpace(3*4))
+	head, oob := make([]byte, 8), make([]byte, unix.CmsgSpace(4*4))
 	n, oobn, _, _, err := conn.ReadMsgUnix(head, oob)
 	if err != nil || n != len(head) {
 		return nil, errors.Join(err, errors.New("no job"))
@@ -162,15 +163,18 @@ func receive() (*job, error) {
 		return nil, errors.Join(err, errors.New("no streams"))
 	}
 	fds, err := unix.ParseUnixRights(&msgs[0])
-	if err != nil || len(fds) != 3 {
+	if err != nil || len(fds) != 4 {
 		return nil, errors.Join(err, errors.New("no streams"))
 	}
 	kept = append(kept, os.Stdin, os.Stdout, os.Stderr)
-	for i, fd := range fds {
+	for i, fd := range fds[:3] {
 		if err := dup2(fd, i); err != nil {
 			return nil, err
 		}
 		unix.Close(fd)
+	}
+	if _, err := unix.FcntlInt(uintptr(fds[3]), unix.F_SETFD, 0); err != nil {
+		return nil, err
 	}
 	os.Stdin, os.Stdout, os.Stderr = os.NewFile(0, "/dev/stdin"), os.NewFile(1, "/dev/stdout"), os.NewFile(2, "/dev/stderr")
 	return &j, nil
