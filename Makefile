@@ -79,7 +79,7 @@ lint: assets/node_modules/.installed ## gofmt, go vet, staticcheck, eslint, tsc
 
 .PHONY: bench
 bench: $(BIN) ## measure start, memory, idle CPU and latencies; table here, figures in bench.json
-	./$(BIN) bench --json bench.json
+	./$(BIN) bench --output bench.json
 
 ##@ Keep house
 .PHONY: generate
