@@ -136,10 +136,10 @@ func TestProbeWaitsInVain(t *testing.T) {
     probe:
       after: [{resource: configmaps, namespace: NS, name: mine}]
       steps:
-        - wait: {resource: configmaps, namespace: NS, name: mine, expect: object.data.k == 'w', within: 100ms}
+        - wait: {resource: configmaps, namespace: NS, name: mine, expect: object.data.k == 'w', within: 3s}
 `)
 	c := l.want(id, "tried", Failing)
-	if !strings.HasPrefix(c.Why, `step 1, wait for configmaps mine: after 100ms, data.k is "v"; expected "w"`) {
+	if !strings.HasPrefix(c.Why, `step 1, wait for configmaps mine: after 3s, data.k is "v"; expected "w"`) {
 		t.Errorf("why %q", c.Why)
 	}
 	l.updateConfigMap("mine", func(o *unstructured.Unstructured) { _ = unstructured.SetNestedField(o.Object, "w", "data", "k") })

@@ -8,7 +8,7 @@ test.each([
   ['kubectl sent this list. Do it with curl.', 'kubectl sent this list. Do it with curl.'],
   ['spec.replicas is 1; expected 3', '`spec.replicas` is 1; expected 3'],
   ['status.conditions[0].type is "Ready"', '`status.conditions[0].type` is "Ready"'],
-  ['in your GET /api: events is empty', 'Of your GET /api: events is empty'],
+  ['in your GET /api: events is empty', 'In your GET /api: events is empty'],
   ['', ''],
 ])('a sentence begins with a capital, but not a path and not kubectl: %s', (text, want) => {
   expect(capital(text)).toBe(want)

@@ -171,7 +171,7 @@ func TestLimits(t *testing.T) {
 			}
 			f.jobs.kill(f.jobs.list())
 			f.out.b.Reset()
-			if f.run(t, "rm -rf *; echo still here") != 0 || f.out.String() != "still here\n" {
+			if f.run(t, "rm -rf *; echo still here") != 0 || !strings.HasSuffix(f.out.String(), "still here\n") { // a job may say its end late
 				t.Errorf("the shell is not usable afterwards: %.500q", f.out.String())
 			}
 		})
