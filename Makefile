@@ -46,8 +46,9 @@ assets/dist/.built: assets/node_modules/.installed $(WEB_SOURCES) $(filter %.md,
 test: lint test-unit test-web test-embedded test-scenarios verify test-e2e ## everything that CI runs
 
 .PHONY: test-unit
+# One package at a time: several of them start whole control planes and shells.
 test-unit: $(BIN) ## unit tests of the rooms, the checks against the real binary among them
-	APILAB_BIN=$(CURDIR)/$(BIN) go test $(LIGHT)
+	APILAB_BIN=$(CURDIR)/$(BIN) go test -p 1 $(LIGHT)
 
 .PHONY: test-web
 test-web: assets/node_modules/.installed ## unit tests of the web UI
@@ -55,7 +56,7 @@ test-web: assets/node_modules/.installed ## unit tests of the web UI
 
 .PHONY: test-embedded
 test-embedded: $(BIN) ## the embedded control plane
-	go test -vet=off -ldflags '$(LDFLAGS)' -timeout 20m $(HEAVY)
+	go test -p 1 -vet=off -ldflags '-s -w' -timeout 20m $(HEAVY)
 
 .PHONY: test-scenarios
 test-scenarios: $(BIN) ## scenario scripts against the real binary
