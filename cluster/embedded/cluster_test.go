@@ -27,10 +27,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/httpstream"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/tools/remotecommand"
+	spdytransport "k8s.io/client-go/transport/spdy"
 
 	"github.com/apilab/apilab/cluster"
 	"github.com/apilab/apilab/cluster/embedded/kubeversion"
@@ -579,17 +582,42 @@ func logsAndExec(t *testing.T, l *lab, ns string) {
 	if err == nil || !strings.Contains(err.Error(), sentence) || !strings.Contains(err.Error(), "kind") {
 		t.Errorf("logs: %v", err)
 	}
-	request := l.kube.CoreV1().RESTClient().Post().Resource("pods").Namespace(ns).Name("main").SubResource("exec").Param("command", "ls").Param("stdout", "true")
-	ws, err := remotecommand.NewWebSocketExecutor(l.cluster.LearnerConfig(), http.MethodGet, request.URL().String())
+	for _, subresource := range []string{"exec", "attach"} {
+		request := l.kube.CoreV1().RESTClient().Post().Resource("pods").Namespace(ns).Name("main").SubResource(subresource).Param("stdout", "true")
+		if subresource == "exec" {
+			request.Param("command", "ls")
+		}
+		ws, err := remotecommand.NewWebSocketExecutor(l.cluster.LearnerConfig(), http.MethodGet, request.URL().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		spdy, err := remotecommand.NewSPDYExecutor(l.cluster.LearnerConfig(), http.MethodPost, request.URL())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, executor := range map[string]remotecommand.Executor{"websocket": ws, "spdy": spdy} {
+			err := executor.StreamWithContext(within(t, time.Minute), remotecommand.StreamOptions{Stdout: io.Discard})
+			if err == nil || !strings.Contains(err.Error(), sentence) {
+				t.Errorf("%s by %s: %v", subresource, name, err)
+			}
+		}
+	}
+
+	to := l.kube.CoreV1().RESTClient().Post().Resource("pods").Namespace(ns).Name("main").SubResource("portforward").URL()
+	tunnel, err := portforward.NewSPDYOverWebsocketDialer(to, l.cluster.LearnerConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
-	spdy, err := remotecommand.NewSPDYExecutor(l.cluster.LearnerConfig(), http.MethodPost, request.URL())
+	transport, upgrader, err := spdytransport.RoundTripperFor(l.cluster.LearnerConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, executor := range map[string]remotecommand.Executor{"websocket": ws, "spdy": spdy} {
-		err := executor.StreamWithContext(within(t, time.Minute), remotecommand.StreamOptions{Stdout: io.Discard})
+	plain := spdytransport.NewDialer(upgrader, &http.Client{Transport: transport}, http.MethodPost, to)
+	for name, dialer := range map[string]httpstream.Dialer{"spdy": plain, "websocket, then spdy": portforward.NewFallbackDialer(tunnel, plain, httpstream.IsUpgradeFailure)} {
+		conn, _, err := dialer.Dial(portforward.PortForwardProtocolV1Name)
+		if err == nil {
+			conn.Close()
+		}
 		if err == nil || !strings.Contains(err.Error(), sentence) {
 			t.Errorf("exec by %s: %v", name, err)
 		}

@@ -3,12 +3,16 @@ package controlplane
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"io"
 	"log"
 	"net"
 	"net/http"
 	"sync"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/apilab/apilab/cluster/embedded/pki"
 )
@@ -37,10 +41,20 @@ func startStubKubelet(keys pki.Dir) (*pipeListener, error) {
 }
 
 // answerSimulated answers as a kubelet does that cannot. Of all codes, 400 is the one whose text kubectl prints as it is.
-func answerSimulated(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+// Who wanted a stream gets a Status: clients try to read one, as YAML too, and would take the sentence, which has a colon,
+// for a Status without a message.
+func answerSimulated(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Upgrade") == "" {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.WriteHeader(http.StatusBadRequest)
+		io.WriteString(w, simulated)
+		return
+	}
+	status := apierrors.NewBadRequest(simulated).Status()
+	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusBadRequest)
-	io.WriteString(w, simulated)
+	_ = json.NewEncoder(w).Encode(status) // fails only where nobody listens any more
 }
 
 // A pipeListener accepts the connections that dial makes.
