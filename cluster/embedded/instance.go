@@ -42,6 +42,7 @@ func newInstance(o Options, dir folder, config wire.Config, forget func(*instanc
 	if err != nil {
 		return nil, fmt.Errorf("open a port on the loopback interface: %w", err)
 	}
+	config.StoreBytes = o.StoreBytes
 	i := &instance{o: o, dir: dir, config: config, listener: listener.(*net.TCPListener), forget: forget, done: make(chan struct{})}
 	i.life, i.cancel = context.WithCancel(context.Background())
 	if i.admin, err = i.access(pki.Admin); err == nil {

@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/apilab/apilab/cluster"
 	"github.com/apilab/apilab/cluster/embedded"
@@ -286,6 +287,66 @@ func TestTemplate(t *testing.T) {
 func TestBadData(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
+// TestFull fills a cluster, which starts again nevertheless, and goes on when its learner deletes something.
+func TestFull(t *testing.T) {
+	t.Parallel()
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := embedded.New(embedded.Options{Dir: filepath.Join(t.TempDir(), "clusters"), Executable: executable, StoreBytes: 16 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	c, err := p.Create(within(t, patience), cluster.Spec{ID: "full"}, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill := func(ns string) (made int) {
+		notes := kubernetes.NewForConfigOrDie(c.LearnerConfig()).CoreV1().ConfigMaps(ns)
+		for ; made < 32; made++ {
+			_, err := notes.Create(t.Context(), &corev1.ConfigMap{
+				ObjectMeta: metav1.ObjectMeta{GenerateName: "big-"}, Data: map[string]string{"text": strings.Repeat("x", 900<<10)},
+			}, metav1.CreateOptions{})
+			if err != nil {
+				if !strings.Contains(err.Error(), "the cluster is full") {
+					t.Fatal(err)
+				}
+				return made
+			}
+		}
+		t.Fatal("the cluster is never full")
+		return 0
+	}
+	kube := kubernetes.NewForConfigOrDie(c.LearnerConfig())
+	if _, err := kube.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "big"}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	first := fill("big")
+	if err := c.Stop(within(t, patience)); err != nil {
+		t.Fatal(err)
+	}
+	if c, err = p.Adopt(within(t, patience), cluster.Spec{ID: "full"}, quiet); err != nil {
+		t.Fatal(err)
+	}
+	if more := fill("default"); more > first/2 {
+		t.Errorf("full, but %d objects found room after a restart", more)
+	}
+	// To delete a namespace takes updates and events as well.
+	kube = kubernetes.NewForConfigOrDie(c.LearnerConfig())
+	if err := kube.CoreV1().Namespaces().Delete(t.Context(), "big", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the end of the namespace", func(ctx context.Context) bool {
+		_, err := kube.CoreV1().Namespaces().Get(ctx, "big", metav1.GetOptions{})
+		return apierrors.IsNotFound(err)
+	})
+	if again := fill("default"); again < first-2 {
+		t.Errorf("%d objects found room, %d before", again, first)
+	}
+}
+
 		name  string
 		spoil func(dir string) error
 		want  error

@@ -33,6 +33,8 @@ type Options struct {
 	// each for a third of that, is replaced.
 	ProbeEvery time.Duration
 }
+	// StoreBytes is what the objects of a cluster may take, with their history as long as there is room; 0 means 256 MiB.
+	StoreBytes int64
 
 // A Provider makes embedded clusters. It implements cluster.Provider.
 type Provider struct {
@@ -63,6 +65,9 @@ func New(o Options) (*Provider, error) {
 		o.ProbeEvery = 30 * time.Second
 	}
 	var err error
+	if o.StoreBytes == 0 {
+		o.StoreBytes = 256 << 20
+	}
 	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
 		return nil, err
 	}

@@ -3,10 +3,12 @@ package controlplane
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.etcd.io/etcd/server/v3/storage/wal"
 	"go.uber.org/zap"
@@ -21,9 +23,9 @@ const (
 	etcdTick     = 100 * time.Millisecond
 	etcdElection = 5 * etcdTick
 
-	etcdQuota   = 512 << 20 // bytes; what a learner may store
-	walSegment  = 4 << 20   // bytes, preallocated twice; upstream's 64 MB are for production's write rates
-	raftEntries = 500       // kept in memory before they are snapshot
+	walSegment  = 4 << 20 // bytes, preallocated twice; upstream's 64 MB are for production's write rates
+	raftEntries = 500     // kept in memory before they are snapshot
+	defragment  = 64      // MiB of the file that must be free to rewrite it at a start
 )
 
 type etcd struct{ *embed.Etcd }
@@ -39,7 +41,8 @@ func startEtcd(ctx context.Context) (etcd, error) {
 	cfg.UnsafeNoFsync = true
 	cfg.TickMs = uint(etcdTick.Milliseconds())
 	cfg.ElectionMs = uint(etcdElection.Milliseconds())
-	cfg.QuotaBackendBytes = etcdQuota
+	cfg.QuotaBackendBytes = -1 // none, see quota
+	cfg.BootstrapDefragThresholdMegabytes = defragment
 	cfg.SnapshotCount = raftEntries
 	cfg.EnableGRPCGateway = false
 	client, peer := url.URL{Scheme: "unix", Host: etcdSocket}, url.URL{Scheme: "unix", Host: peerSocket}
@@ -60,7 +63,25 @@ func startEtcd(ctx context.Context) (etcd, error) {
 		server.Close()
 		return etcd{}, ctx.Err()
 	}
+	if err := e.disarm(ctx); err != nil {
+		e.Close()
+		return etcd{}, fmt.Errorf("take back the alarm that it is full: %w", err)
+	}
 	return e, nil
+}
+
+// disarm ends the alarm of a store that has exceeded a quota of etcd's own, which refuses all writes.
+func (e etcd) disarm(ctx context.Context) error {
+	for _, alarm := range e.Server.Alarms() {
+		if alarm.Alarm != pb.AlarmType_NOSPACE {
+			continue
+		}
+		_, err := e.Server.Alarm(ctx, &pb.AlarmRequest{Action: pb.AlarmRequest_DEACTIVATE, MemberID: alarm.MemberID, Alarm: alarm.Alarm})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // wait returns when the store stopped by itself, or ctx ended.

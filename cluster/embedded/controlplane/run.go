@@ -58,7 +58,7 @@ func Run(ctx context.Context, config wire.Config, listener net.Listener, report 
 		return fmt.Errorf("begin the history: %w", err)
 	}
 
-	store.connectInside(ctx)
+	store.connectInside(ctx, config.StoreBytes)
 
 	parts, ctx := errgroup.WithContext(ctx)
 	parts.Go(func() error { return ended(ctx, "etcd", store.wait(ctx)) })

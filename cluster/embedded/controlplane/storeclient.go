@@ -20,10 +20,12 @@ var newStoreClient func(storagebackend.TransportConfig) (*etcdkubernetes.Client,
 
 // connectInside lets the API server call etcd's functions instead of its socket: 68 connections with their buffers and a
 // thousand goroutines fewer, and no encoding between the two. It is what etcd offers to programs that embed it (v3client).
-func (e etcd) connectInside(ctx context.Context) {
+// The API server's objects may take limit bytes.
+func (e etcd) connectInside(ctx context.Context, limit int64) {
+	bound := &quota{etcd: e, limit: limit}
 	newStoreClient = func(storagebackend.TransportConfig) (*etcdkubernetes.Client, error) {
 		c := &etcdkubernetes.Client{Client: v3client.New(e.Server)}
-		c.Kubernetes = c
+		c.Kubernetes = bounded{Interface: c, quota: bound}
 		return c, nil
 	}
 	// The API server asks each endpoint of its client whether it can tell how far a watch is, and this client has none.

@@ -13,10 +13,11 @@ const Stop = "stop"
 
 // Config is the first line of the child's standard input, in JSON.
 type Config struct {
-	ID    string `json:"id"`
-	Dir   string `json:"dir"` // the cluster's data folder, absolute
-	Nodes []Node `json:"nodes"`
-	Ports string `json:"ports,omitempty"` // see cluster.Spec
+	ID         string `json:"id"`
+	Dir        string `json:"dir"` // the cluster's data folder, absolute
+	Nodes      []Node `json:"nodes"`
+	Ports      string `json:"ports,omitempty"` // see cluster.Spec
+	StoreBytes int64  `json:"storeBytes"`      // what the cluster's objects may take
 	// Bootstrapped says that the store has been that of a ready cluster, so that its default objects are there.
 	Bootstrapped bool `json:"bootstrapped,omitempty"`
 	Fresh        bool `json:"fresh,omitempty"` // the store is a copy of a template: forget what is another cluster's own
