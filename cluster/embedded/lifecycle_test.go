@@ -22,6 +22,8 @@ import (
 	"github.com/apilab/apilab/cluster/embedded"
 )
 
+	"github.com/apilab/apilab/cluster/embedded/controlplane"
+	"github.com/apilab/apilab/cluster/embedded/pki"
 func serve(dir string) int {
 	executable, err := os.Executable()
 	if err != nil {
@@ -364,6 +366,16 @@ func TestFull(t *testing.T) {
 		}, embedded.ErrUnreadable, "cluster.json"},
 		{"garbled store", func(dir string) error {
 			if err := os.WriteFile(filepath.Join(dir, "cluster.json"), []byte(`{"format":1,"kubernetes":"v1.37.0"}`), 0o600); err != nil {
+		{"garbled key", func(dir string) error {
+			if err := os.WriteFile(filepath.Join(dir, "cluster.json"), []byte(`{"format":1,"kubernetes":"v1.37.0"}`), 0o600); err != nil {
+				return err
+			}
+			keys := pki.Dir(filepath.Join(dir, "pki"))
+			if err := keys.Ensure(controlplane.ServiceIP); err != nil {
+				return err
+			}
+			return os.WriteFile(keys.Key(pki.CA), []byte("garbage"), 0o600)
+		}, embedded.ErrUnreadable, "ca.key"},
 				return err
 			}
 			store := filepath.Join(dir, "etcd", "member", "snap")

@@ -17,6 +17,7 @@ import (
 	"github.com/apilab/apilab/cluster"
 	"github.com/apilab/apilab/cluster/embedded/controlplane"
 	"github.com/apilab/apilab/cluster/embedded/kubeversion"
+	"github.com/apilab/apilab/cluster/embedded/pki"
 	"github.com/apilab/apilab/cluster/embedded/process"
 	"github.com/apilab/apilab/cluster/embedded/wire"
 )
@@ -219,7 +220,9 @@ func (p *Provider) adopt(ctx context.Context, dir folder, spec cluster.Spec, pro
 	if err := room(string(dir)); err != nil {
 		return nil, err
 	}
-	if err := dir.pki().Ensure(controlplane.ServiceIP); err != nil {
+	if err := dir.pki().Ensure(controlplane.ServiceIP); errors.Is(err, pki.ErrUnreadable) {
+		return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
+	} else if err != nil {
 		return nil, err
 	}
 	if err := dir.write(d); err != nil { // the data is now of our version

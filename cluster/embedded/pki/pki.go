@@ -80,10 +80,16 @@ func (d Dir) Read(name string) (cert, key []byte, err error) {
 	return cert, key, err
 }
 
-// Ensure makes the folder with all its key pairs where it is missing; a folder is written whole or not at all.
-// serviceIP is the address of the kubernetes service.
+// ErrUnreadable is what Ensure's error wraps when a key pair is not what it was made as.
+var ErrUnreadable = errors.New("certificates or keys are damaged")
+
+// Ensure makes the folder with all its key pairs where it is missing; a folder is written whole or not at all. One that is
+// there is checked. serviceIP is the address of the kubernetes service.
 func (d Dir) Ensure(serviceIP net.IP) error {
 	if _, err := os.Stat(string(d)); err == nil {
+		if err := d.check(); err != nil {
+			return fmt.Errorf("%w: %w", ErrUnreadable, err)
+		}
 		return nil
 	} else if !errors.Is(err, os.ErrNotExist) {
 		return err

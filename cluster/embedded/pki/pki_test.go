@@ -3,6 +3,7 @@ package pki
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -97,4 +98,54 @@ func TestHalfMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	load(t, dir, CA)
+}
+
+func TestDamaged(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	dir, other := Dir(filepath.Join(root, "pki")), Dir(filepath.Join(root, "other"))
+	for _, d := range []Dir{dir, other} {
+		if err := d.Ensure(net.IPv4(10, 96, 0, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	good := os.DirFS(string(dir))
+	for name, spoil := range map[string]func(Dir) error{
+		"garbled key":         func(d Dir) error { return os.WriteFile(d.Key(CA), []byte("garbage"), 0o600) },
+		"empty certificate":   func(d Dir) error { return os.Truncate(d.Cert(Learner), 0) },
+		"no key":              func(d Dir) error { return os.Remove(d.Key(Scheduler)) },
+		"another pair's key":  func(d Dir) error { return os.Rename(d.Key(Admin), d.Key(CA)) },
+		"no public key":       func(d Dir) error { return os.Remove(d.Public(ServiceAccount)) },
+		"garbled signing key": func(d Dir) error { return os.WriteFile(d.Key(ServiceAccount), []byte("garbage"), 0o600) },
+		"another signing key": func(d Dir) error { return os.Rename(d.Key(Admin), d.Key(ServiceAccount)) },
+		"another authority": func(d Dir) error {
+			if err := os.Link(other.Key(CA), d.Key(CA)+".new"); err != nil {
+				return err
+			}
+			if err := os.Rename(d.Key(CA)+".new", d.Key(CA)); err != nil {
+				return err
+			}
+			if err := os.Remove(d.Cert(CA)); err != nil {
+				return err
+			}
+			return os.Link(other.Cert(CA), d.Cert(CA))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			spoilt := Dir(filepath.Join(t.TempDir(), "pki"))
+			if err := os.CopyFS(string(spoilt), good); err != nil {
+				t.Fatal(err)
+			}
+			if err := spoilt.Ensure(net.IPv4(10, 96, 0, 1)); err != nil {
+				t.Fatalf("before: %v", err)
+			}
+			if err := spoil(spoilt); err != nil {
+				t.Fatal(err)
+			}
+			if err := spoilt.Ensure(net.IPv4(10, 96, 0, 1)); !errors.Is(err, ErrUnreadable) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
 }
