@@ -1,10 +1,12 @@
 package embedded_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,16 +16,16 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/apilab/apilab/cluster"
 	"github.com/apilab/apilab/cluster/embedded"
-)
-
 	"github.com/apilab/apilab/cluster/embedded/controlplane"
 	"github.com/apilab/apilab/cluster/embedded/pki"
+)
+
 func serve(dir string) int {
 	executable, err := os.Executable()
 	if err != nil {
@@ -285,10 +287,6 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// TestBadData starts clusters on data that cannot be used.
-func TestBadData(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
 // TestFull fills a cluster, which starts again nevertheless, and goes on when its learner deletes something.
 func TestFull(t *testing.T) {
 	t.Parallel()
@@ -349,6 +347,10 @@ func TestFull(t *testing.T) {
 	}
 }
 
+// TestBadData starts clusters on data that cannot be used.
+func TestBadData(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
 		name  string
 		spoil func(dir string) error
 		want  error
@@ -364,8 +366,6 @@ func TestFull(t *testing.T) {
 		{"garbled description", func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, "cluster.json"), []byte(`{`), 0o600)
 		}, embedded.ErrUnreadable, "cluster.json"},
-		{"garbled store", func(dir string) error {
-			if err := os.WriteFile(filepath.Join(dir, "cluster.json"), []byte(`{"format":1,"kubernetes":"v1.37.0"}`), 0o600); err != nil {
 		{"garbled key", func(dir string) error {
 			if err := os.WriteFile(filepath.Join(dir, "cluster.json"), []byte(`{"format":1,"kubernetes":"v1.37.0"}`), 0o600); err != nil {
 				return err
@@ -376,6 +376,8 @@ func TestFull(t *testing.T) {
 			}
 			return os.WriteFile(keys.Key(pki.CA), []byte("garbage"), 0o600)
 		}, embedded.ErrUnreadable, "ca.key"},
+		{"garbled store", func(dir string) error {
+			if err := os.WriteFile(filepath.Join(dir, "cluster.json"), []byte(`{"format":1,"kubernetes":"v1.37.0"}`), 0o600); err != nil {
 				return err
 			}
 			store := filepath.Join(dir, "etcd", "member", "snap")
@@ -553,6 +555,54 @@ func TestEarlyDeath(t *testing.T) {
 				t.Errorf("left: %v, %v", ids, err)
 			}
 		})
+	}
+}
+
+// TestStopWhileHealing stops a cluster whose control plane has just died, as when a system ends all processes at once.
+// Nothing has been given up.
+func TestStopWhileHealing(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	executable := filepath.Join(root, "apilab")
+	own, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program(t, executable, fmt.Sprintf("exec %q \"$@\"\n", own))
+	var log bytes.Buffer
+	p, err := embedded.New(embedded.Options{
+		Dir: filepath.Join(root, "clusters"), Executable: executable,
+		Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelError})),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	c, err := p.Create(within(t, patience), cluster.Spec{ID: "stop"}, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program(t, executable, "exec sleep 1000\n")
+	states := make(chan cluster.Health, 100)
+	defer c.Health(func(h cluster.Health) { states <- h })()
+	<-states
+	if err := syscall.Kill(plane(t, "stop"), syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	<-states
+	if err := c.Stop(within(t, patience)); err != nil {
+		t.Fatal(err)
+	}
+	if log.Len() > 0 {
+		t.Errorf("errors were logged:\n%s", &log)
+	}
+	for h := range states {
+		if h.Fatal {
+			t.Errorf("in the end: %+v", h)
+		}
+		if h.Reason == "the cluster was stopped" {
+			break
+		}
 	}
 }
 

@@ -48,11 +48,12 @@ func (i *instance) supervise(r *run) {
 		i.o.Logger.Warn("control plane died", "cluster", i.config.ID, "deaths", deaths, "err", why)
 		next, err := i.heal(&deaths, why)
 		if err != nil {
-			if i.life.Err() != nil {
-				err = errStopped
+			if i.life.Err() != nil { // whoever ended it need not be told
+				i.health.Set(cluster.Health{Reason: errStopped.Error()})
+				return
 			}
 			i.o.Logger.Error("control plane given up", "cluster", i.config.ID, "err", err)
-			i.health.Set(cluster.Health{Reason: err.Error(), Fatal: i.life.Err() == nil})
+			i.health.Set(cluster.Health{Reason: err.Error(), Fatal: true})
 			return
 		}
 		r, ready = next, time.Now()
