@@ -94,6 +94,8 @@ func TestCluster(t *testing.T) {
 			})
 		}
 	})
+	// When nobody else needs these rights.
+	t.Run("rights of the learner's own", func(t *testing.T) { ownRights(t, l) })
 }
 
 // A lab is a cluster in the hands of its learner.
@@ -619,7 +621,7 @@ func logsAndExec(t *testing.T, l *lab, ns string) {
 			conn.Close()
 		}
 		if err == nil || !strings.Contains(err.Error(), sentence) {
-			t.Errorf("exec by %s: %v", name, err)
+			t.Errorf("port-forward by %s: %v", name, err)
 		}
 	}
 }
@@ -702,6 +704,32 @@ func roles(t *testing.T, l *lab, ns string) {
 	who, err := kubernetes.NewForConfigOrDie(config).AuthenticationV1().SelfSubjectReviews().Create(t.Context(), selfReview(), metav1.CreateOptions{})
 	if err != nil || who.Status.UserInfo.Username != "system:serviceaccount:"+ns+":default" {
 		t.Errorf("by its token it is %v, %v", who, err)
+	}
+}
+
+// ownRights takes the learner's rights away, in all the ways in which they can do so by mistake.
+func ownRights(t *testing.T, l *lab) {
+	bindings := l.kube.RbacV1().ClusterRoleBindings()
+	for name, spoil := range map[string]func(context.Context) error{
+		"deleted": func(ctx context.Context) error {
+			return bindings.Delete(ctx, "apilab:learners", metav1.DeleteOptions{})
+		},
+		"emptied": func(ctx context.Context) error {
+			_, err := bindings.Patch(ctx, "apilab:learners", types.MergePatchType, []byte(`{"subjects":[]}`), metav1.PatchOptions{})
+			return err
+		},
+	} {
+		before, err := bindings.Get(t.Context(), "apilab:learners", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := spoil(t.Context()); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		until(t, "the binding that was "+name, func(ctx context.Context) bool {
+			after, err := bindings.Get(ctx, "apilab:learners", metav1.GetOptions{})
+			return err == nil && after.ResourceVersion != before.ResourceVersion && len(after.Subjects) == 1
+		})
 	}
 }
 

@@ -99,6 +99,7 @@ func (c *controlPlane) bringUp(ctx context.Context, parts *errgroup.Group) error
 	if err := clients.ensureLearner(ctx); err != nil {
 		return fmt.Errorf("give the learner their rights: %w", err)
 	}
+	go clients.keepLearner(ctx)
 
 	// Not before the bootstrap: it would look once, and a second later again.
 	c.report(wire.Message{Begin: "controllers"})
