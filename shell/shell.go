@@ -42,5 +42,5 @@ const (
 	stopTime     = 2 * time.Second // from asking a shell to end to killing it
 	maxScript    = 8 << 20         // bytes of a script of Run
 	memoryLimit  = 192 << 20       // bytes of heap in a shell's process, beyond which its command is stopped
-	dataLimit    = 3 << 30         // bytes of private memory of a shell's or kubectl's process
+	dataLimit    = 1 << 30         // bytes of private memory of a shell's or kubectl's process; each begins with less than 100 MiB
 )

@@ -127,7 +127,11 @@ func (t *Terminal) supervise() {
 		again := crashed && !t.closing && len(crashes) < 5
 		t.mu.Unlock()
 		if crashed {
-			slog.Warn("shell crashed", "reason", reason, "last", p.last.String())
+			log := slog.With("reason", reason)
+			if reason != outOfMemory {
+				log = log.With("last", p.last.String()) // a fault of ours, perhaps
+			}
+			log.Warn("shell crashed")
 		}
 		if !again {
 			break
@@ -369,13 +373,15 @@ func (p *process) kill() {
 	p.cmd.Process.Kill()
 }
 
+const outOfMemory = "the shell ran out of memory"
+
 // reason says why a process ended, and whether that was its own fault.
 func (p *process) reason(err error) (text string, crashed bool) {
 	last := p.last.String()
 	var ee *exec.ExitError
 	switch {
-	case strings.Contains(last, "out of memory") || strings.Contains(last, "stack exceeds"):
-		return "the shell ran out of memory", true
+	case strings.Contains(last, "out of memory") || strings.Contains(last, "cannot allocate memory") || strings.Contains(last, "stack exceeds"):
+		return outOfMemory, true
 	case strings.Contains(last, "fatal error: ") || strings.Contains(last, "panic: "):
 		return "the shell crashed", true
 	case errors.As(err, &ee):

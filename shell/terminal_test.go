@@ -419,6 +419,30 @@ func TestCrash(t *testing.T) {
 	}
 }
 
+func TestMemoryBombs(t *testing.T) {
+	t.Parallel()
+	bomb := "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n"
+	for i := range 9 {
+		a := fmt.Sprintf("*a%d", i)
+		bomb += fmt.Sprintf("a%d: &a%d [%s]\n", i+1, i+1, strings.Join([]string{a, a, a, a, a, a, a, a, a, a}, ","))
+	}
+	c := open(t, newOptions(t))
+	if err := os.WriteFile(filepath.Join(c.runtime.home, "bomb.yaml"), []byte(bomb), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{`awk 'BEGIN{s="a";while(1)s=s s}'`, "yq -o=json . bomb.yaml"} {
+		c.send(command + "\r")
+		text := c.match(regexp.MustCompile(`(?s)memory.*\$ |aliasing.*\$ `))
+		if strings.Contains(text, "goroutine") || strings.Contains(text, "runtime.") {
+			t.Errorf("%s: a trace is shown: %q", command, text)
+		}
+		c.idle()
+		if got := c.run("echo alive"); got != "alive\n" {
+			t.Errorf("%s: got %q", command, got)
+		}
+	}
+}
+
 func TestClose(t *testing.T) {
 	t.Parallel()
 	c := open(t, newOptions(t))
