@@ -33,9 +33,9 @@ type Options struct {
 	// ProbeEvery is how often a control plane is asked for a sign of life; 0 means 30 s. One that is silent three times,
 	// each for a third of that, is replaced.
 	ProbeEvery time.Duration
-}
 	// StoreBytes is what the objects of a cluster may take, with their history as long as there is room; 0 means 256 MiB.
 	StoreBytes int64
+}
 
 // A Provider makes embedded clusters. It implements cluster.Provider.
 type Provider struct {
@@ -65,10 +65,10 @@ func New(o Options) (*Provider, error) {
 	if o.ProbeEvery == 0 {
 		o.ProbeEvery = 30 * time.Second
 	}
-	var err error
 	if o.StoreBytes == 0 {
 		o.StoreBytes = 256 << 20
 	}
+	var err error
 	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
 		return nil, err
 	}
