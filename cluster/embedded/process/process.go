@@ -73,7 +73,7 @@ func Start(o Options) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", o.Path, err)
 	}
-	if _, err := stdin.Write(o.Input); err != nil && !errors.Is(err, syscall.EPIPE) {
+	if _, err := stdin.Write(o.Input); err != nil && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, os.ErrClosed) { // it has ended already
 		p.Kill()
 		return nil, fmt.Errorf("write the child's input: %w", err)
 	}
