@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -18,8 +19,12 @@ import (
 // MaxFile bounds a file that the page reads or writes, in bytes.
 const MaxFile = 1 << 20
 
-// maxListed bounds a list of files.
-const maxListed = 2000
+const (
+	maxListed = 2000 // entries of a list
+	maxDepth  = 32   // parts of a name
+	maxPath   = 1024 // bytes of a name
+	maxPart   = 200  // bytes of a part of a name: file systems take 255, and a new content has a longer name at first
+)
 
 // Errors of Files besides fs.ErrNotExist, fs.ErrExist and *vfs.QuotaError.
 var (
@@ -64,6 +69,11 @@ func (f *Files) Close() error { return f.fs.Close() }
 func name(p string) (string, error) {
 	if p == "" || !utf8.ValidString(p) || strings.ContainsRune(p, 0) || !fs.ValidPath(p) || p == "." {
 		return "", ErrBadName
+	}
+	parts := strings.Split(p, "/")
+	tooLong := func(part string) bool { return len(part) > maxPart }
+	if len(p) > maxPath || len(parts) > maxDepth || slices.ContainsFunc(parts, tooLong) {
+		return "", fmt.Errorf("%w: it is too long or too deep", ErrBadName)
 	}
 	return path.Join(vfs.Home, p), nil
 }

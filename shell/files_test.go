@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -136,5 +137,30 @@ func TestInstallKubeconfig(t *testing.T) {
 	}
 	if note := install(first("two")); !strings.Contains(note, "config.broken") || !strings.Contains(read(), "token: two") {
 		t.Errorf("broken: %q %s", note, read())
+	}
+}
+
+func TestFilesRefuseLongAndDeepNames(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	f, err := NewFiles(home, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for name, p := range map[string]string{
+		"long path": strings.Repeat("a/", 3000) + "f",
+		"long part": "dir/" + strings.Repeat("x", 201),
+		"deep":      strings.Repeat("a/", 64) + "f",
+	} {
+		if _, err := f.Write(p, "text", ""); !errors.Is(err, ErrBadName) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if left, err := os.ReadDir(home); err != nil || slices.ContainsFunc(left, func(d os.DirEntry) bool { return d.Name() == "a" || d.Name() == "dir" }) {
+		t.Errorf("folders are left: %v, %v", left, err)
+	}
+	if _, err := f.Write(strings.Repeat("a/", 31)+strings.Repeat("x", 200), "text", ""); err != nil {
+		t.Error(err)
 	}
 }
