@@ -100,6 +100,9 @@ func (l *lister) run(names []string, deep bool) error {
 			failed = BadUsage
 			continue
 		}
+		if l.long {
+			l.total(found)
+		}
 		l.print(found, dirs[i])
 		if deep && len(dirs) < 10000 {
 			for _, e := range found {
@@ -157,6 +160,21 @@ func (l *lister) folder(dir string) ([]entry, error) {
 		all = append(dots, all...)
 	}
 	return all, nil
+}
+
+// total is the line above a long list: the space that it takes, in KiB or as -h says.
+func (l *lister) total(all []entry) {
+	n := int64(0)
+	for _, e := range all {
+		if e.Mode().IsRegular() || e.IsDir() {
+			n += (e.Size() + 4095) / 4096 * 4096
+		}
+	}
+	text := fmt.Sprint(n / 1024)
+	if l.human {
+		text = human(n)
+	}
+	fmt.Fprintln(l.w, "total "+text)
 }
 
 func (l *lister) print(all []entry, dir string) {
