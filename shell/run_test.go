@@ -45,3 +45,12 @@ func TestRun(t *testing.T) {
 		t.Errorf("got %d %q", exit, out)
 	}
 }
+
+func TestKubectlLogsNamesOfTheLearner(t *testing.T) {
+	t.Parallel()
+	o, _ := withCluster(t)
+	out := open(t, o).run("kubectl get ns -v=6")
+	if n := strings.Count(out, "Config loaded from file:  /home/learner/.kube/config\n"); n != 1 || strings.Contains(out, o.Home) {
+		t.Errorf("got %q", out)
+	}
+}

@@ -6,6 +6,7 @@ package kubectl
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -19,6 +20,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/component-base/cli"
+	"k8s.io/klog/v2"
 	"k8s.io/kubectl/pkg/cmd"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
@@ -108,6 +110,7 @@ func (k *confined) run(args []string) int {
 		}
 		os.Exit(code)
 	})
+	k.logs()
 	k.closeDefaults()
 	if err := k.environment(); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
@@ -120,6 +123,18 @@ func (k *confined) run(args []string) int {
 	}
 	os.Args = append([]string{"kubectl"}, args...) // which the tree reads, unless preferences have set others
 	return execute(k.command(args))
+}
+
+// logs sends what -v has logged through the renaming of files, with no line said twice.
+func (k *confined) logs() {
+	flags := flag.NewFlagSet("klog", flag.PanicOnError)
+	klog.InitFlags(flags)
+	for name, value := range map[string]string{"logtostderr": "false", "one_output": "true", "stderrthreshold": "FATAL"} {
+		if err := flags.Set(name, value); err != nil {
+			panic(err) // a flag of klog's that is there no more
+		}
+	}
+	klog.SetOutput(k.streams.ErrOut)
 }
 
 // execute prints an error as kubectl does.
