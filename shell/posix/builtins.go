@@ -34,10 +34,32 @@ func override(args []string) []string {
 		return append([]string{args[0], "./" + args[1]}, args[2:]...)
 	case args[0] == "pwd":
 		return args[:1]
+	case args[0] == "echo":
+		return echo(args[1:])
 	case args[0] == "logout":
 		return append([]string{"exit"}, args[1:]...)
 	}
 	return args
+}
+
+// echo is the interpreter's echo by its printf, which writes once: echo writes each word and the newline apart, and the
+// lines of jobs that append to one file would mix.
+func echo(args []string) []string {
+	end, escapes := "\n", false
+	for len(args) > 0 && (args[0] == "-n" || args[0] == "-e" || args[0] == "-E") {
+		switch args[0] {
+		case "-n":
+			end = ""
+		case "-e":
+			escapes = true
+		}
+		args = args[1:]
+	}
+	text := strings.Join(args, " ")
+	if escapes {
+		return []string{"builtin", "printf", strings.ReplaceAll(text, "%", "%%") + end}
+	}
+	return []string{"builtin", "printf", "%s" + end, text}
 }
 
 // internal runs one of the overridden builtins. script is the context of the script that calls it, ctx also ends with the
