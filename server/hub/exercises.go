@@ -25,6 +25,9 @@ type exercise struct {
 	state checker.ExerciseState // as the pages know it
 	// session is where it is open, or being opened. It is nil as long as there is no cluster.
 	session *session
+	// base is added to the revisions that the session counts, so that a check's states stay in order over sessions and
+	// restarts of the server, whatever the clock does in between.
+	base uint64
 }
 
 // OpenExercise opens an exercise, now or as soon as the cluster is ready, and returns how it stands. Opening an open one
@@ -82,6 +85,8 @@ func (h *Hub) ContentChanged() {
 // openIn opens the exercise in the session, which runs its setup; mu is held.
 func (h *Hub) openIn(s *session, e *exercise) {
 	e.session = s
+	h.revision = max(h.revision, uint64(time.Now().UnixMilli()))
+	e.base = h.revision
 	h.spawn(func() {
 		err := h.openSaved(s, e)
 		if err == nil || s.ctx.Err() != nil {
@@ -209,7 +214,7 @@ func (h *Hub) exerciseChanged(s *session, state checker.ExerciseState) {
 	}
 	state.Checks = slices.Clone(state.Checks)
 	for i := range state.Checks {
-		state.Checks[i].Revision += s.base
+		state.Checks[i].Revision += e.base
 	}
 	e.state = state
 	h.tellExercise(e)
@@ -218,6 +223,9 @@ func (h *Hub) exerciseChanged(s *session, state checker.ExerciseState) {
 
 // tellExercise sends an exercise's state; mu is held.
 func (h *Hub) tellExercise(e *exercise) {
+	for _, c := range e.state.Checks {
+		h.revision = max(h.revision, c.Revision)
+	}
 	h.broadcast("exercise "+e.def.ID, protocol.ExerciseChanged{State: e.state})
 }
 

@@ -99,6 +99,7 @@ type Hub struct {
 	session     *session // nil while there is no cluster to judge
 	version     version
 	exercises   map[string]*exercise
+	revision    uint64   // the newest of a check that was told
 	opened      []string // keys of exercises, the one opened last at the end
 	terminals   []*Terminal
 	lastID      uint32 // of a terminal

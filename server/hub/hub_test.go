@@ -400,7 +400,6 @@ func TestAFormerSessionIsNotHeard(t *testing.T) {
 		if !first.closed {
 			t.Error("the session of a deleted cluster goes on")
 		}
-		time.Sleep(time.Second)
 		s.clusters.turn(cluster.Ready, &aCluster{})
 		synctest.Wait()
 		before := len(s.page.of("exercise"))

@@ -13,9 +13,6 @@ type session struct {
 	Session
 	cluster     cluster.Cluster
 	incarnation int
-	// base is added to the revisions of this session's states, so that they stay in order over sessions and restarts
-	// of the server.
-	base uint64
 	// began keeps apart the requests to this cluster from those to one before.
 	began time.Time
 	over  bool // nothing it says counts any more; guarded by the hub's mu
@@ -36,7 +33,7 @@ func (s *session) close() {
 // beginSession judges on c from now on, and opens there what is open.
 func (h *Hub) beginSession(c cluster.Cluster, incarnation int) {
 	now := time.Now()
-	s := &session{Session: h.o.Session(c.Config()), cluster: c, incarnation: incarnation, base: uint64(now.UnixMilli()), began: now}
+	s := &session{Session: h.o.Session(c.Config()), cluster: c, incarnation: incarnation, began: now}
 	s.ctx, s.cancel = context.WithCancel(h.ctx)
 	s.stops = append(s.stops,
 		s.Subscribe(func(state checker.ExerciseState) { h.exerciseChanged(s, state) }),
