@@ -104,9 +104,10 @@ func (l *labs) Lab(ctx context.Context, want exercises.Cluster) (*verify.Lab, er
 		Executable:  l.program.Executable,
 	}, c.Config())
 	return &verify.Lab{
-		Config:  c.Config(),
-		Records: l.gateway.Recorder(id),
-		Run:     run,
+		Config:     c.Config(),
+		Records:    l.gateway.Recorder(id),
+		Run:        run,
+		Kubeconfig: kubeconfig,
 		Close: func() error {
 			return errors.Join(l.clusters.Delete(context.WithoutCancel(ctx), id), os.RemoveAll(l.learner(id)))
 		},

@@ -13,8 +13,8 @@ import (
 
 func (p *Program) verifyCommand(g *global) *cobra.Command {
 	var (
-		dir      string
-		parallel int
+		dir, programs string
+		parallel      int
 	)
 	cmd := &cobra.Command{
 		Use:   "verify [ID ...]",
@@ -28,7 +28,7 @@ func (p *Program) verifyCommand(g *global) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			plan.Parallel = parallel
+			plan.Parallel, plan.Programs = parallel, programs
 			labs, err := p.newLabs(g.logLevel)
 			if err != nil {
 				return err
@@ -44,6 +44,7 @@ func (p *Program) verifyCommand(g *global) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&dir, "content", "", "folder with content/ and exercises/ (default: those in the binary)")
+	cmd.Flags().StringVar(&programs, "programs", "", "folder of programs that exercises run beside their solutions, as on the learner's own\nmachine; without it these exercises are skipped")
 	cmd.Flags().IntVar(&parallel, "parallel", 1, "proofs that run at a time, each with a cluster of its own")
 	return cmd
 }

@@ -19,6 +19,9 @@ type Exercise struct {
 	Task     string   `json:"task"`              // Markdown
 	Checks   []Check  `json:"checks"`
 	Solution string   `json:"solution"` // shell, as a learner would type it
+	// Program is a command line that runs on the machine of verification beside the solution, as a learner's own controller
+	// would: its first word is a file in the folder that "apilab verify --programs" names, and KUBECONFIG leads to the cluster.
+	Program string `json:"program,omitempty"`
 	// Answers are what a right learner types or picks, by check ID, for checks of kind answer and choice. A value that
 	// begins with "$(" is run in the shell at verification and its trimmed output is the answer.
 	Answers map[string]string `json:"answers,omitempty"`
@@ -165,10 +168,11 @@ type WaitStep struct {
 	expect *expr.Expression // of Expect
 }
 
-// Wrong is a plausible wrong answer: after Run the checks in Stays must not pass.
+// Wrong is a plausible wrong answer: after Run, with Program running, the checks in Stays must not pass.
 type Wrong struct {
 	Name    string            `json:"name"`
 	Run     string            `json:"run,omitempty"`
+	Program string            `json:"program,omitempty"` // runs beside it, as the exercise's does beside the solution
 	Answers map[string]string `json:"answers,omitempty"`
 	Stays   []string          `json:"stays"`
 }

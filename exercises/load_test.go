@@ -136,6 +136,7 @@ func TestProblems(t *testing.T) {
 		{"needs: []", "needs: !!binary [x]", "2: the file"},
 		{"backend: any", "backend: docker", `3: cluster.backend is "docker"; must be one of any, embedded, kind`},
 		{"kubectl create namespace lab", "kubectl create (namespace", "5: setup: shell: "},
+		{"solution: |", "program: ../operator\nsolution: |", "program begins with the name of a program, without a folder"},
 		{"  kubectl create configmap fin -n lab", "  true\n  if x; then", ": solution: shell: "},
 		{"id: gone", "id: held", `16: two checks have the id "held"`},
 		{"id: gone", "id: Gone", `16: the id "Gone" must be of lower-case letters, digits and hyphens`},
@@ -187,7 +188,7 @@ func TestProblems(t *testing.T) {
 		{"wrong:\n  - {name: nothing, run: 'true', answers: {why: b}, stays: [held, why]}\n", "", "1: the exercise has no wrong answer: add at least one under wrong"},
 		{"stays: [held, why]", "stays: [hold]", `58: stays names a check "hold" that does not exist; did you mean "held"?`},
 		{"stays: [held, why]", "stays: []", "58: wrong[0] has no stays: name the checks that it must not pass"},
-		{"run: 'true', answers: {why: b}, ", "", "58: wrong[0] does nothing: give it run or answers"},
+		{"run: 'true', answers: {why: b}, ", "", "58: wrong[0] does nothing: give it run, program or answers"},
 		{"run: 'true'", "run: |-\n    a (", "could not parse"},
 		{"wrong:", "---\nwrong:", "57: a file holds one exercise: remove the second YAML document"},
 	} {

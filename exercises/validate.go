@@ -45,6 +45,7 @@ func (v *validator) validate() {
 	v.shell("setup", e.Setup)
 	v.shell("reset", e.Reset)
 	v.shell("solution", e.Solution)
+	v.program("program", e.Program)
 	for i, need := range e.Needs {
 		if need == e.ID {
 			v.say(fmt.Sprintf("needs[%d]", i), "the exercise needs itself")
@@ -131,7 +132,7 @@ func (v *validator) solvable() {
 			needsSolution = true
 		}
 	}
-	if needsSolution && strings.TrimSpace(v.exercise.Solution) == "" {
+	if needsSolution && strings.TrimSpace(v.exercise.Solution) == "" && v.exercise.Program == "" {
 		v.say("solution", "the exercise has no solution")
 	}
 }
@@ -144,9 +145,10 @@ func (v *validator) wrong() {
 		at := fmt.Sprintf("wrong[%d]", i)
 		v.required(at+".name", w.Name)
 		v.shell(at+".run", w.Run)
+		v.program(at+".program", w.Program)
 		v.answers(at+".answers", w.Answers)
-		if strings.TrimSpace(w.Run) == "" && len(w.Answers) == 0 {
-			v.say(at, "%s does nothing: give it run or answers", at)
+		if strings.TrimSpace(w.Run) == "" && w.Program == "" && len(w.Answers) == 0 {
+			v.say(at, "%s does nothing: give it run, program or answers", at)
 		}
 		if len(w.Stays) == 0 {
 			v.say(at, "%s has no stays: name the checks that it must not pass", at)
@@ -154,6 +156,14 @@ func (v *validator) wrong() {
 		for j, id := range w.Stays {
 			v.known(fmt.Sprintf("%s.stays[%d]", at, j), "stays names a check", id, v.checkNames())
 		}
+	}
+}
+
+// program looks at a command line: programs come from one folder.
+func (v *validator) program(path, line string) {
+	words := strings.Fields(line)
+	if len(words) == 0 && line != "" || len(words) > 0 && strings.ContainsAny(words[0], `/\`) {
+		v.say(path, "%s begins with the name of a program, without a folder: `apilab verify --programs DIR` says where it is", path)
 	}
 }
 

@@ -28,10 +28,15 @@ type trial struct {
 	lab      *Lab
 	session  *checker.Session
 	within   time.Duration
+	programs string        // folder of them
+	program  *program      // running beside what is tried, nil if none does
 	happened chan struct{} // holds a token when something happened
 }
 
 func proveExercise(ctx context.Context, env Env, plan Plan, e *exercises.Exercise, u *unit) (err error) {
+	if plan.Programs == "" && needsPrograms(e) {
+		return fmt.Errorf("%w: it needs a program beside it, and no folder of programs is named", ErrUnsupported)
+	}
 	lab, err := env.Lab(ctx, e.Cluster)
 	if err != nil {
 		return err
@@ -41,7 +46,7 @@ func proveExercise(ctx context.Context, env Env, plan Plan, e *exercises.Exercis
 			err = closeErr
 		}
 	}()
-	t := &trial{unit: u, exercise: e, lab: lab, within: plan.Within, happened: make(chan struct{}, 1)}
+	t := &trial{unit: u, exercise: e, lab: lab, within: plan.Within, programs: plan.Programs, happened: make(chan struct{}, 1)}
 	if t.within == 0 {
 		t.within = 30 * time.Second
 	}
@@ -70,11 +75,17 @@ func (t *trial) prove(ctx context.Context) error {
 		return err
 	}
 	for _, wrong := range t.exercise.Wrong {
-		if err := t.wrong(ctx, wrong); err != nil {
+		if err := t.beside(ctx, wrong.Program, func() error { return t.wrong(ctx, wrong) }); err != nil {
 			return fmt.Errorf("wrong answer %q: %w", wrong.Name, err)
 		}
+		if err := t.session.Reset(ctx, t.exercise.ID); err != nil {
+			return err
+		}
+		if err := t.nonePasses(ctx, fmt.Sprintf("after the wrong answer %q was reset", wrong.Name)); err != nil {
+			return err
+		}
 	}
-	if err := t.solve(ctx); err != nil {
+	if err := t.beside(ctx, t.exercise.Program, func() error { return t.solve(ctx) }); err != nil {
 		return fmt.Errorf("solution: %w", err)
 	}
 	if err := t.session.Reset(ctx, t.exercise.ID); err != nil {
@@ -111,10 +122,7 @@ func (t *trial) wrong(ctx context.Context, wrong exercises.Wrong) error {
 			t.printed(&output)
 		}
 	}
-	if err := t.session.Reset(ctx, t.exercise.ID); err != nil {
-		return err
-	}
-	return t.nonePasses(ctx, fmt.Sprintf("after the wrong answer %q was reset", wrong.Name))
+	return nil
 }
 
 // solve does what the solution says; all checks must pass soon, and still when all is quiet.
@@ -239,6 +247,15 @@ func (t *trial) printed(output *string) {
 		t.fail("  the script printed\n%s", indent(lines, "    "))
 	}
 	*output = ""
+	if t.program == nil {
+		return
+	}
+	if how, ended := t.program.exited(); ended {
+		t.fail("  of the program: %s", how)
+	}
+	if lines := lastLines(t.program.output.String(), 8); lines != "" {
+		t.fail("  the program printed\n%s", indent(lines, "    "))
+	}
 }
 
 func evidence(e checker.Evidence) string {

@@ -32,7 +32,9 @@ type Lab struct {
 	Config  *rest.Config    // the platform's access
 	Records checker.Records // of the learner's requests
 	Run     checker.Runner
-	Close   func() error // deletes all of it
+	// Kubeconfig is the learner's access for programs outside of the shell, through the gateway.
+	Kubeconfig []byte
+	Close      func() error // deletes all of it
 }
 
 // maxScript bounds what a learner is to type at once.
@@ -60,6 +62,7 @@ type Plan struct {
 	Exercises []*exercises.Exercise
 	Lessons   []Lesson
 	Parallel  int           // labs at a time; 0 is 1
+	Programs  string        // folder of the programs that exercises name; empty: these exercises are skipped
 	Within    time.Duration // how long a solution may take to turn everything green after it has ended; 0 is 30 s
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +33,11 @@ func (e realEnv) Lab(_ context.Context, want exercises.Cluster) (*Lab, error) {
 		}
 		return learner(ctx, script)
 	}
-	return &Lab{Config: real.Cluster(e.t), Records: gateway.Recorder, Run: run, Close: func() error { return nil }}, nil
+	kubeconfig, err := os.ReadFile(gateway.Kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	return &Lab{Config: real.Cluster(e.t), Records: gateway.Recorder, Run: run, Kubeconfig: kubeconfig, Close: func() error { return nil }}, nil
 }
 
 // exercise is one that holds; tests put mistakes into it.
@@ -79,7 +84,7 @@ func prove(t *testing.T, replace ...string) (Summary, string) {
 		t.Fatal(problems)
 	}
 	var out bytes.Buffer
-	summary, err := Run(t.Context(), realEnv{t}, Plan{Exercises: []*exercises.Exercise{e}, Within: 3 * time.Second}, &out)
+	summary, err := Run(t.Context(), realEnv{t}, Plan{Exercises: []*exercises.Exercise{e}, Within: 3 * time.Second, Programs: programs(t, namespace)}, &out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,6 +137,64 @@ func TestExercises(t *testing.T) {
 				t.Log(report)
 			}
 		})
+	}
+}
+
+// programs makes a folder with controllers of a learner: one that makes the ConfigMap a when it is gone, and others.
+func programs(t *testing.T, namespace string) string {
+	t.Helper()
+	dir := t.TempDir()
+	kubectl := "kubectl"
+	if program := os.Getenv("APILAB_BIN"); program != "" {
+		kubectl = filepath.Join(dir, "kubectl")
+		if err := os.Symlink(program, kubectl); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, script := range map[string]string{
+		"maker":    "while :; do " + kubectl + " create configmap a -n " + namespace + " --from-literal=k=$1; sleep 0.2; done",
+		"crasher":  "echo out of ideas; exit 3",
+		"stubborn": "trap '' TERM; " + kubectl + " create configmap a -n " + namespace + " --from-literal=k=v; while :; do sleep 1; done",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestPrograms(t *testing.T) {
+	t.Parallel()
+	real.Cluster(t)
+	// The solution reads what the program makes.
+	const made, wrong = "  kubectl create configmap a -n NS --from-literal=k=v\n", "run: kubectl create configmap a -n NS --from-literal=k=w"
+	const waits = "  until kubectl get configmap a -n NS; do sleep 0.1; done\n"
+	for _, tt := range []struct {
+		name    string
+		replace []string
+		want    string // in the report; empty: it passes
+	}{
+		{"make it green", []string{"solution: |", "program: maker v\nsolution: |", made, waits, wrong, "program: maker w"}, ""},
+		{"are ended by force", []string{"solution: |", "program: stubborn\nsolution: |", made, waits}, ""},
+		{"are wrong and pass", []string{wrong, "program: maker v\n    run: kubectl wait --for=create configmap/a -n NS"}, "check made is passing after the wrong answer"},
+		{"that end", []string{made, "", "solution: |", "program: crasher\nsolution: |"}, "  of the program: it ended: exit status 3\n        the program printed\n          out of ideas"},
+		{"that are not there", []string{"solution: |", "program: nobody\nsolution: |"}, "solution: start nobody: "},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			summary, report := prove(t, tt.replace...)
+			if !strings.Contains(report, tt.want) || (summary.Passed == 1) != (tt.want == "") {
+				t.Errorf("%+v; want %q in\n%s", summary, tt.want, report)
+			}
+		})
+	}
+	e, problems := exercises.Parse("track/test", []byte(strings.NewReplacer("NS", "ns", "solution: |", "program: maker v\nsolution: |").Replace(exercise)))
+	if e == nil {
+		t.Fatal(problems)
+	}
+	var out bytes.Buffer
+	if summary, err := Run(t.Context(), brokenEnv{}, Plan{Exercises: []*exercises.Exercise{e}}, &out); err != nil || summary.Skipped != 1 {
+		t.Errorf("without a folder: %+v, %v\n%s", summary, err, out.String())
 	}
 }
 

@@ -45,6 +45,7 @@ var base = sync.OnceValues(func() (*cel.Env, error) {
 		library.Format(),
 		library.SemverLib(library.SemverVersion(1)),
 		records(),
+		kstatus(),
 	)
 })
 

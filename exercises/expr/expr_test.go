@@ -149,3 +149,39 @@ func TestWhatAnExpressionNames(t *testing.T) {
 		t.Error("reserved words")
 	}
 }
+
+func TestKstatus(t *testing.T) {
+	t.Parallel()
+	lamp := func(generation, observed int64, conditions ...any) object {
+		return object{
+			"apiVersion": "example.com/v1", "kind": "Lamp", "metadata": object{"name": "l", "generation": generation},
+			"status": object{"observedGeneration": observed, "conditions": conditions},
+		}
+	}
+	ready := object{"type": "Ready", "status": "True"}
+	for _, tt := range []struct {
+		of   any
+		want string
+	}{
+		{nil, "NotFound"},
+		{lamp(2, 2, ready), "Current"},
+		{lamp(2, 1, ready), "InProgress"},
+		{lamp(2, 2, ready, object{"type": "Reconciling", "status": "True"}), "InProgress"},
+		{lamp(2, 2, ready, object{"type": "Stalled", "status": "True"}), "Failed"},
+	} {
+		x, err := Compile("kstatus(object).status == '"+tt.want+"'", Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ok, err := x.Eval(Vars{"object": tt.of, "old": nil}); !ok || err != nil {
+			t.Errorf("%v: is not %s: %v", tt.of, tt.want, err)
+		}
+	}
+	x, err := Compile(`kstatus({"apiVersion": dyn("v1"), "kind": dyn("Lamp"), "metadata": object.metadata, "status": dyn({"observedGeneration": 1})}).message.contains("generation is 2")`, Object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := x.Eval(Vars{"object": lamp(2, 2), "old": nil}); !ok || err != nil {
+		t.Errorf("of an object that the expression made: %v", err)
+	}
+}
