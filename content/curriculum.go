@@ -9,17 +9,24 @@ import (
 
 // A Curriculum is everything there is to learn, in the order it is shown.
 type Curriculum struct {
-	Tracks []*Track
+	Tracks   []*Track
+	Glossary []*Term // by name
+
+	lessons map[string]*Lesson // by ID
+	shown   map[string]*Lesson // by the ID of an exercise that it shows
 }
 
 // A Track is a sequence of lessons with one outcome: a folder with a track.yaml.
 type Track struct {
 	ID      string // the folder's name, e.g. "api-machinery"
 	Title   string
-	Summary string // one or two sentences
-	Outcome string // what the learner can do afterwards, continuing "You will be able to …"
-	Order   int    // place among the tracks, ascending
+	Summary string   // one or two sentences
+	Outcome string   // what the learner can do afterwards, continuing "You will be able to …"
+	Order   int      // place among the tracks, ascending
+	Needs   []string // IDs of tracks that come before
 	Lessons []*Lesson
+	// References are the track's reference pages.
+	References []*Reference
 }
 
 // Duration returns the minutes that all lessons of the track take.
@@ -46,7 +53,9 @@ type Lesson struct {
 
 	ExerciseIDs []string // in the order of their cards
 	Headings    []Heading
-	Source      string // path of its Markdown file in the loaded file system
+	Sections    []Section
+	Terms       []*Term // that are marked in it, in the order of their first occurrence
+	Source      string  // path of its Markdown file in the loaded file system
 	// Setup is a shell script that the platform runs before the transcripts are verified; it stands for what a learner
 	// has in their cluster from this lesson's exercises.
 	Setup       string
@@ -111,14 +120,7 @@ type Slots struct {
 
 // Lesson returns the lesson with this ID, or nil.
 func (c *Curriculum) Lesson(id string) *Lesson {
-	for _, t := range c.Tracks {
-		for _, l := range t.Lessons {
-			if l.ID == id {
-				return l
-			}
-		}
-	}
-	return nil
+	return c.lessons[id]
 }
 
 // Track returns the track with this ID, or nil.
@@ -133,14 +135,32 @@ func (c *Curriculum) Track(id string) *Track {
 
 // LessonOf returns the lesson that shows this exercise, or nil.
 func (c *Curriculum) LessonOf(exercise string) *Lesson {
+	return c.shown[exercise]
+}
+
+// Reference returns the reference page with this ID, or nil.
+func (c *Curriculum) Reference(id string) *Reference {
 	for _, t := range c.Tracks {
-		for _, l := range t.Lessons {
-			for _, id := range l.ExerciseIDs {
-				if id == exercise {
-					return l
-				}
+		for _, r := range t.References {
+			if r.ID == id {
+				return r
 			}
 		}
 	}
 	return nil
+}
+
+// index makes lessons quick to find.
+func (c *Curriculum) index() {
+	c.lessons, c.shown = map[string]*Lesson{}, map[string]*Lesson{}
+	for _, t := range c.Tracks {
+		for _, l := range t.Lessons {
+			c.lessons[l.ID] = l
+			for _, id := range l.ExerciseIDs {
+				if c.shown[id] == nil {
+					c.shown[id] = l
+				}
+			}
+		}
+	}
 }

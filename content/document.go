@@ -10,11 +10,13 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// A document is the body of a lesson, parsed and rendered but for its holes.
+// A document is the body of a lesson or of a reference page, parsed and rendered but for its holes.
 type document struct {
 	parts       parts
 	exercises   []located // message is the ID
 	headings    []Heading
+	sections    []Section
+	terms       []*Term
 	transcripts []Transcript
 	targets     []target
 }
@@ -42,8 +44,8 @@ func (l *Lesson) Render(w io.Writer, slots Slots) error {
 	return nil
 }
 
-// parse reads the body of the lesson at file, whose first line has the number first.
-func parse(file string, body []byte, first int) (*document, []located) {
+// parse reads the body of the page at file, whose first line has the number first, and marks the terms of the glossary.
+func parse(file string, body []byte, first int, terms *words) (*document, []located) {
 	p := &parsing{file: file, source: body, first: first, doc: &document{}}
 	root := lessons.Parser().Parse(text.NewReader(body))
 	// The walk returns only what visit returns: no error.
@@ -53,6 +55,10 @@ func parse(file string, body []byte, first int) (*document, []located) {
 		}
 		return ast.WalkContinue, nil
 	})
+	p.doc.sections = sectionsOf(root, body)
+	mark := &marker{words: terms, source: body, seen: map[*Term]bool{}}
+	mark.walk(root)
+	p.doc.terms = mark.met
 	_ = lessons.Renderer().Render(&p.doc.parts, body, root)
 	p.doc.parts.end()
 	return p.doc, p.problems

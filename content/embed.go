@@ -5,7 +5,7 @@ import (
 	"io/fs"
 )
 
-//go:embed */track.yaml */*/index.md
+//go:embed glossary/*.yaml */track.yaml */*/*.md
 var embedded embed.FS
 
 // Embedded returns the curriculum that the binary carries, for Load.

@@ -14,10 +14,11 @@ import (
 
 // trackMeta is track.yaml.
 type trackMeta struct {
-	Title   string `yaml:"title"`
-	Summary string `yaml:"summary"`
-	Outcome string `yaml:"outcome"`
-	Order   int    `yaml:"order"`
+	Title   string   `yaml:"title"`
+	Summary string   `yaml:"summary"`
+	Outcome string   `yaml:"outcome"`
+	Order   int      `yaml:"order"`
+	Needs   []string `yaml:"needs"`
 }
 
 func (m *trackMeta) missing() []string {
@@ -99,13 +100,15 @@ func (l *loader) decode(file string, after int, src []byte, m meta) bool {
 	return true
 }
 
+var errNoFrontMatter = errors.New("the file must begin with front matter")
+
 // splitFrontMatter parts a file into its YAML front matter and its body, whose first line has the number line.
 func splitFrontMatter(src []byte) (front, body []byte, line int, err error) {
 	const fence = "---"
 	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
 	lines := bytes.SplitAfter(src, []byte("\n"))
 	if string(bytes.TrimRight(lines[0], " \t\n")) != fence {
-		return nil, nil, 0, errors.New("the file must begin with front matter: a line ---, then title, summary, duration, difficulty, objectives")
+		return nil, nil, 0, errNoFrontMatter
 	}
 	at := len(lines[0])
 	for i, l := range lines[1:] {

@@ -17,6 +17,7 @@ func FuzzRender(f *testing.F) {
 		":::::warning `t`\n> :::note\n> :::\n", "```console\n$ a\n> b\nc\n```", "```mermaid title=\"x\"\nA\n```", "    :::note\n",
 		"```sh run terminal=2\n", ":::exercise a/b\n:::exercise\n", "[a](javascript:x) <script>", "|a|\n|-|\n:::note\n", "a\n===\n:::\n---\n",
 		":::predict\n---\n:::predict\n---\n:::\n:::\n", "1. a\n\n   ```\n   :::\n", ":::note\n\ta\n\t:::\n", "# `a` {#x onclick=y}\n",
+		"field\n\tmanager *of a list* list\\\nwatch&amp;CRD\n", "- [ ] watch\n- [x] list\n",
 	} {
 		f.Add(seed)
 	}
@@ -24,6 +25,8 @@ func FuzzRender(f *testing.F) {
 		checkHTML(t, string(RenderMarkdown(src)))
 		c, problems := Load(fstest.MapFS{
 			"t/track.yaml":      {Data: []byte(goodTrack)},
+			"glossary/t.yaml":   {Data: []byte(someTerms)},
+			"t/reference/r.md":  {Data: []byte("---\ntitle: a\nsummary: b\n---\n" + src)},
 			"t/01-a/index.md":   {Data: []byte(front + src)},
 			"t/02-b/index.md":   {Data: []byte("---\n" + src)},
 			"t/ 03 -c/index.md": {Data: []byte(src)},
@@ -37,6 +40,13 @@ func FuzzRender(f *testing.F) {
 		if l := c.Lesson("t/a"); l != nil {
 			var b strings.Builder
 			if err := l.Render(&b, Slots{}); err != nil {
+				t.Error(err)
+			}
+			checkHTML(t, b.String())
+		}
+		if r := c.Reference("t/r"); r != nil {
+			var b strings.Builder
+			if err := r.Render(&b, Slots{}); err != nil {
 				t.Error(err)
 			}
 			checkHTML(t, b.String())

@@ -23,7 +23,7 @@ func TestRenderGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			doc, _ := parse("t/01-x/index.md", src, 1)
+			doc, _ := parse("t/01-x/index.md", src, 1, newWords(nil))
 			got := doc.parts.plain()
 			golden := strings.TrimSuffix(file, ".md") + ".html"
 			if *update {

@@ -15,10 +15,14 @@ func isExternal(dest string) bool {
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http")
 }
 
+// referenceURL is where the server shows a reference page.
+func referenceURL(id string) string { return "/reference/" + id }
+
 // A target is where a link inside the curriculum leads.
 type target struct {
 	line   int
-	lesson string // ID; "": the same page
+	page   string // its URL; "": the same page
+	name   string // of page, in words
 	anchor string // heading's ID; "": the top
 }
 
@@ -44,14 +48,21 @@ func resolve(file, dest string) (url_ string, t *target, message string) {
 		return dest, nil, "should be relative, for example ../02-slug/index.md, so that it works on a Git host too"
 	}
 	elements := strings.Split(path.Join(path.Dir(file), u.Path), "/")
-	if len(elements) != 3 || elements[2] != "index.md" {
+	if len(elements) != 3 {
 		return dest, nil, "is no lesson's index.md"
 	}
-	m := lessonDir.FindStringSubmatch(elements[1])
-	if m == nil {
+	t = &target{anchor: u.Fragment}
+	lesson, reference := lessonDir.FindStringSubmatch(elements[1]), referenceFile.FindStringSubmatch(elements[2])
+	switch {
+	case lesson != nil && elements[2] == "index.md":
+		id := elements[0] + "/" + lesson[2]
+		t.page, t.name = lessonURL(id), "lesson "+id
+	case elements[1] == referenceDir && reference != nil:
+		id := elements[0] + "/" + reference[1]
+		t.page, t.name = referenceURL(id), "reference page "+id
+	default:
 		return dest, nil, "is no lesson's index.md"
 	}
-	id := elements[0] + "/" + m[2]
-	to := url.URL{Path: lessonURL(id), Fragment: u.Fragment}
-	return to.String(), &target{lesson: id, anchor: u.Fragment}, ""
+	to := url.URL{Path: t.page, Fragment: u.Fragment}
+	return to.String(), t, ""
 }

@@ -22,6 +22,7 @@ var trackDir = regexp.MustCompile(`^[a-z0-9]+(?:-[a-z0-9]+)*$`)
 func Load(fsys fs.FS) (*Curriculum, []Problem) {
 	l := &loader{fsys: fsys}
 	c := l.curriculum()
+	c.index()
 	l.problems = append(l.problems, lintCurriculum(c)...)
 	sortProblems(l.problems)
 	return c, l.problems
@@ -29,6 +30,7 @@ func Load(fsys fs.FS) (*Curriculum, []Problem) {
 
 type loader struct {
 	fsys     fs.FS
+	words    *words // of the glossary
 	problems []Problem
 }
 
@@ -37,14 +39,15 @@ func (l *loader) problem(file string, line int, format string, args ...any) {
 }
 
 func (l *loader) curriculum() *Curriculum {
-	c := &Curriculum{}
+	c := &Curriculum{Glossary: l.glossary()}
+	l.words = newWords(c.Glossary)
 	entries, err := fs.ReadDir(l.fsys, ".")
 	if err != nil {
 		l.problem(".", 0, "read the curriculum: %v", err)
 		return c
 	}
 	for _, e := range entries {
-		if !e.IsDir() || !trackDir.MatchString(e.Name()) {
+		if !e.IsDir() || e.Name() == glossaryDir || !trackDir.MatchString(e.Name()) {
 			continue
 		}
 		file := path.Join(e.Name(), "track.yaml")
@@ -73,7 +76,7 @@ func (l *loader) track(id, file string, src []byte) *Track {
 	if !l.decode(file, 0, src, &meta) {
 		return nil
 	}
-	t := &Track{ID: id, Title: meta.Title, Summary: meta.Summary, Outcome: meta.Outcome, Order: meta.Order}
+	t := &Track{ID: id, Title: meta.Title, Summary: meta.Summary, Outcome: meta.Outcome, Order: meta.Order, Needs: meta.Needs}
 	entries, err := fs.ReadDir(l.fsys, id) // sorted by name, so by nn
 	if err != nil {
 		l.problem(file, 0, "%v", err)
@@ -83,6 +86,10 @@ func (l *loader) track(id, file string, src []byte) *Track {
 	slugs := map[string]string{}  // slug → folder
 	for _, e := range entries {
 		if !e.IsDir() {
+			continue
+		}
+		if e.Name() == referenceDir {
+			t.References = l.references(id)
 			continue
 		}
 		dir := path.Join(id, e.Name())
@@ -110,31 +117,44 @@ func (l *loader) track(id, file string, src []byte) *Track {
 }
 
 func (l *loader) lesson(track, slug, file string) *Lesson {
+	meta := lessonMeta{}
+	doc := l.document(file, "title, summary, duration, difficulty, objectives", &meta)
+	if doc == nil {
+		return nil
+	}
+	return &Lesson{
+		ID: track + "/" + slug, Track: track, Slug: slug,
+		Title: meta.Title, Summary: meta.Summary, Duration: meta.Duration,
+		Difficulty: meta.Difficulty, Needs: meta.Needs, Objectives: meta.Objectives, Setup: meta.Setup,
+		ExerciseIDs: doc.exerciseIDs(), Headings: doc.headings, Sections: doc.sections, Terms: doc.terms, Transcripts: doc.transcripts,
+		Source: file, body: doc,
+	}
+}
+
+// document reads a Markdown file with its front matter, whose fields are named in fields. It returns nil when there is
+// nothing to show.
+func (l *loader) document(file, fields string, m meta) *document {
 	src, err := fs.ReadFile(l.fsys, file)
 	if err != nil {
 		l.problem(file, 0, "%v", err)
 		return nil
 	}
 	front, body, line, err := splitFrontMatter(src)
-	if err != nil {
+	if errors.Is(err, errNoFrontMatter) {
+		l.problem(file, 1, "%v: a line ---, then %s", err, fields)
+		return nil
+	} else if err != nil {
 		l.problem(file, 1, "%v", err)
 		return nil
 	}
-	meta := lessonMeta{}
-	if !l.decode(file, 1, front, &meta) {
+	if !l.decode(file, 1, front, m) {
 		return nil
 	}
-	doc, problems := parse(file, body, line)
+	doc, problems := parse(file, body, line, l.words)
 	for _, p := range problems {
 		l.problem(file, p.line, "%s", p.message)
 	}
-	return &Lesson{
-		ID: track + "/" + slug, Track: track, Slug: slug,
-		Title: meta.Title, Summary: meta.Summary, Duration: meta.Duration,
-		Difficulty: meta.Difficulty, Needs: meta.Needs, Objectives: meta.Objectives, Setup: meta.Setup,
-		ExerciseIDs: doc.exerciseIDs(), Headings: doc.headings, Transcripts: doc.transcripts,
-		Source: file, body: doc,
-	}
+	return doc
 }
 
 func sortProblems(p []Problem) {

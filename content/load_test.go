@@ -161,7 +161,7 @@ func TestLoadNamesProblems(t *testing.T) {
 		{"comments are fine", body("a <!-- b -->\n\n<!-- c\nd -->\n"), nil},
 		{"picture", body("![a](b.png)\n"), []string{at + ":8: pictures are not served; draw a mermaid diagram"}},
 		{"dead lesson", body("a\n[b](../02-b/index.md)\n"), []string{at + ":9: links to an unknown lesson t/b"}},
-		{"dead heading", body("[b](#b)\n"), []string{at + ":8: links to a heading that t/a does not have: #b"}},
+		{"dead heading", body("[b](#b)\n"), []string{at + ":8: links to a heading that this page does not have: #b"}},
 		{"odd links", body("[a](/x) [b](../b.md) [c](http://x) [d](ftp://x) [e](..) [f]()\n"), []string{
 			at + ":8: link /x should be relative, for example ../02-slug/index.md, so that it works on a Git host too",
 			at + ":8: link ../b.md is no lesson's index.md",

@@ -77,6 +77,7 @@ type nodeRenderer struct{}
 func (r nodeRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(kindDirective, renderDirective)
 	reg.Register(kindHalf, renderHalf)
+	reg.Register(kindTerm, renderTerm)
 	reg.Register(ast.KindListItem, renderListItem)
 	reg.Register(east.KindTaskCheckBox, renderCheckbox)
 	reg.Register(ast.KindFencedCodeBlock, renderFence)
