@@ -23,6 +23,7 @@ const (
 // A decoder turns YAML nodes into the types of this package by their json tags. It is strict (unknown and doubled
 // fields are problems), goes on after a problem, and remembers the node of each field for later messages.
 type decoder struct {
+	what     string                // the file holds: exercise, backdrop
 	nodes    map[string]*yaml.Node // by path, "checks[0].hints[1].when"
 	budget   int
 	exceeded bool // said so
@@ -48,7 +49,7 @@ func (d *decoder) decode(node *yaml.Node, into reflect.Value, path string, depth
 		return
 	}
 	if strings.HasPrefix(node.Tag, "!") && !strings.HasPrefix(node.Tag, "!!") {
-		d.problem(node, "%s begins with %q, which YAML takes for a tag: put it in quotes", label(path), node.Tag)
+		d.problem(node, "%s begins with %q, which YAML takes for a tag: put it in quotes", d.label(path), node.Tag)
 		return
 	}
 	switch {
@@ -70,7 +71,7 @@ func (d *decoder) decode(node *yaml.Node, into reflect.Value, path string, depth
 			into.Set(reflect.ValueOf(v))
 		}
 	case node.Kind != yaml.ScalarNode:
-		d.problem(node, "%s must be %s, not %s", label(path), wanted(into), found(node))
+		d.problem(node, "%s must be %s, not %s", d.label(path), wanted(into), found(node))
 	case into.Kind() == reflect.String:
 		if node.Tag != "!!null" {
 			into.SetString(node.Value)
@@ -82,7 +83,7 @@ func (d *decoder) decode(node *yaml.Node, into reflect.Value, path string, depth
 		case "false":
 			into.SetBool(false)
 		default:
-			d.problem(node, "%s must be true or false, not %q", label(path), node.Value)
+			d.problem(node, "%s must be true or false, not %q", d.label(path), node.Value)
 		}
 	}
 }
@@ -90,7 +91,7 @@ func (d *decoder) decode(node *yaml.Node, into reflect.Value, path string, depth
 func (d *decoder) duration(node *yaml.Node, into reflect.Value, path string) {
 	v, err := time.ParseDuration(node.Value)
 	if node.Kind != yaml.ScalarNode || err != nil {
-		d.problem(node, "%s must be a time with its unit, such as 5s, not %s", label(path), found(node))
+		d.problem(node, "%s must be a time with its unit, such as 5s, not %s", d.label(path), found(node))
 		return
 	}
 	into.SetInt(int64(v))
@@ -98,7 +99,7 @@ func (d *decoder) duration(node *yaml.Node, into reflect.Value, path string) {
 
 func (d *decoder) structure(node *yaml.Node, into reflect.Value, path string, depth int) {
 	if node.Kind != yaml.MappingNode {
-		d.problem(node, "%s must be %s, not %s", label(path), wanted(into), found(node))
+		d.problem(node, "%s must be %s, not %s", d.label(path), wanted(into), found(node))
 		return
 	}
 	fields := map[string]reflect.Value{}
@@ -114,10 +115,10 @@ func (d *decoder) structure(node *yaml.Node, into reflect.Value, path string, de
 			names = append(names, name)
 		}
 		if near, ok := spelling.Nearest(key.Value, names); ok {
-			d.problem(key, "unknown field %q in %s; did you mean %q?", key.Value, label(path), near)
+			d.problem(key, "unknown field %q in %s; did you mean %q?", key.Value, d.label(path), near)
 			return
 		}
-		d.problem(key, "unknown field %q in %s", key.Value, label(path))
+		d.problem(key, "unknown field %q in %s", key.Value, d.label(path))
 	})
 }
 
@@ -142,11 +143,11 @@ func (d *decoder) pairs(node *yaml.Node, path string, fn func(key, value *yaml.N
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
 		if key.Kind != yaml.ScalarNode || key.Tag == "!!merge" {
-			d.problem(key, "a key of %s must be a plain word", label(path))
+			d.problem(key, "a key of %s must be a plain word", d.label(path))
 			continue
 		}
 		if line, ok := seen[key.Value]; ok {
-			d.problem(key, "%q is set twice in %s, first in line %d", key.Value, label(path), line)
+			d.problem(key, "%q is set twice in %s, first in line %d", key.Value, d.label(path), line)
 			continue
 		}
 		seen[key.Value] = key.Line
@@ -156,7 +157,7 @@ func (d *decoder) pairs(node *yaml.Node, path string, fn func(key, value *yaml.N
 
 func (d *decoder) mapping(node *yaml.Node, into reflect.Value, path string, depth int) {
 	if node.Kind != yaml.MappingNode {
-		d.problem(node, "%s must be %s, not %s", label(path), wanted(into), found(node))
+		d.problem(node, "%s must be %s, not %s", d.label(path), wanted(into), found(node))
 		return
 	}
 	into.Set(reflect.MakeMap(into.Type()))
@@ -169,7 +170,7 @@ func (d *decoder) mapping(node *yaml.Node, into reflect.Value, path string, dept
 
 func (d *decoder) sequence(node *yaml.Node, into reflect.Value, path string, depth int) {
 	if node.Kind != yaml.SequenceNode {
-		d.problem(node, "%s must be %s, not %s", label(path), wanted(into), found(node))
+		d.problem(node, "%s must be %s, not %s", d.label(path), wanted(into), found(node))
 		return
 	}
 	into.Set(reflect.MakeSlice(into.Type(), len(node.Content), len(node.Content)))
@@ -203,7 +204,7 @@ func (d *decoder) free(node *yaml.Node, path string, depth int) any {
 			if node.Decode(&i) == nil {
 				return i
 			}
-			d.problem(node, "%s is not a 64-bit whole number", label(path))
+			d.problem(node, "%s is not a 64-bit whole number", d.label(path))
 		case "!!float":
 			if f, err := strconv.ParseFloat(node.Value, 64); err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
 				return f
@@ -215,9 +216,9 @@ func (d *decoder) free(node *yaml.Node, path string, depth int) any {
 }
 
 // label names a field in a message.
-func label(path string) string {
+func (d *decoder) label(path string) string {
 	if path == "" {
-		return "the exercise"
+		return "the " + d.what
 	}
 	return path
 }

@@ -12,13 +12,17 @@ import (
 type Exercise struct {
 	ID       string   `json:"-"`
 	Title    string   `json:"title"`
-	Needs    []string `json:"needs,omitempty"`   // IDs of exercises that come before: an order for the learner, not a lock
-	Cluster  Cluster  `json:"cluster,omitempty"` // what kind of cluster it wants
-	Setup    string   `json:"setup,omitempty"`   // shell, run by the platform at opening and on reset; idempotent
-	Reset    string   `json:"reset,omitempty"`   // shell, run by the platform before Setup on reset: removes what the learner made
-	Task     string   `json:"task"`              // Markdown
-	Checks   []Check  `json:"checks"`
-	Solution string   `json:"solution"` // shell, as a learner would type it
+	Needs    []string `json:"needs,omitempty"`    // IDs of exercises that come before: an order for the learner, not a lock
+	Cluster  Cluster  `json:"cluster,omitempty"`  // what kind of cluster it wants
+	Setup    string   `json:"setup,omitempty"`    // shell, run by the platform at opening and on reset; idempotent
+	Reset    string   `json:"reset,omitempty"`    // shell, run by the platform before Setup on reset: removes what the learner made
+	Backdrop string   `json:"backdrop,omitempty"` // name of a setup and controllers that exercises of the track share, see Backdrop
+	// Controllers are simulated while the exercise is open. With a backdrop, Load puts its own before these, and its setup
+	// before Setup.
+	Controllers []Controller `json:"controllers,omitempty"`
+	Task        string       `json:"task"` // Markdown
+	Checks      []Check      `json:"checks"`
+	Solution    string       `json:"solution"` // shell, as a learner would type it
 	// Program is a command line that runs on the machine of verification beside the solution, as a learner's own controller
 	// would: its first word is a file in the folder that "apilab verify --programs" names, and KUBECONFIG leads to the cluster.
 	Program string `json:"program,omitempty"`
@@ -26,6 +30,9 @@ type Exercise struct {
 	// begins with "$(" is run in the shell at verification and its trimmed output is the answer.
 	Answers map[string]string `json:"answers,omitempty"`
 	Wrong   []Wrong           `json:"wrong"` // plausible wrong answers; at least one
+
+	backdrop     *Backdrop
+	backdropLine int
 }
 
 // Cluster says what an exercise needs of its cluster.

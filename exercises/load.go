@@ -45,11 +45,13 @@ func (s *Set) Get(id string) (*Exercise, bool) {
 	return e, ok
 }
 
-// Load reads all files <track>/<name>.yaml. An exercise whose own file has a problem is left out of the set; one
-// that only names an exercise that is not there is kept. Problems are in the order of files and lines.
+// Load reads all files <track>/<name>.yaml, and the backdrops that they name. An exercise whose own file or whose backdrop
+// has a problem is left out of the set; one that only names an exercise that is not there is kept. Problems are in the
+// order of files and lines.
 func Load(fsys fs.FS) (*Set, []Problem) {
 	set := &Set{byID: map[string]*Exercise{}}
 	needs := map[string]map[string]int{} // of each exercise: the line of each ID that it needs
+	backdrops := backdrops{}
 	var problems []Problem
 	err := fs.WalkDir(fsys, ".", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -63,6 +65,10 @@ func Load(fsys fs.FS) (*Set, []Problem) {
 			return nil
 		}
 		id := strings.TrimSuffix(file, ".yaml")
+		if validBackdrop.MatchString(id) {
+			problems = append(problems, backdrops.read(fsys, id, file)...)
+			return nil
+		}
 		if !validID.MatchString(id) {
 			problems = append(problems, Problem{File: file, Message: "an exercise's file is <track>/<name>.yaml, of lower-case letters, digits and hyphens"})
 			return nil
@@ -84,6 +90,7 @@ func Load(fsys fs.FS) (*Set, []Problem) {
 	if err != nil {
 		problems = append(problems, Problem{File: ".", Message: reason(err)})
 	}
+	problems = append(problems, backdrops.attach(set)...)
 	slices.SortFunc(set.all, func(a, b *Exercise) int { return strings.Compare(a.ID, b.ID) })
 	problems = append(problems, checkNeeds(set, needs)...)
 	slices.SortStableFunc(problems, func(a, b Problem) int {
@@ -129,23 +136,12 @@ func readBounded(fsys fs.FS, file string) ([]byte, error) {
 
 // parse returns the exercise, or nil and why not, and the lines of the exercises that it needs.
 func parse(id, file string, data []byte) (_ *Exercise, needs map[string]int, problems []Problem) {
-	defer func() {
-		last := bytes.Count(bytes.TrimRight(data, "\n"), []byte("\n")) + 1
-		for i := range problems {
-			problems[i].File = file
-			problems[i].Line = min(problems[i].Line, last) // the YAML parser counts beyond the end
-		}
-	}()
-	if len(data) > maxFile {
-		return nil, nil, []Problem{{Message: fmt.Sprintf("the file is larger than %d KiB", maxFile>>10)}}
-	}
-	root, problem := document(data)
+	defer func() { locate(problems, file, data) }()
+	exercise := &Exercise{ID: id}
+	d, problem := decodeFile("exercise", data, exercise)
 	if problem != nil {
 		return nil, nil, []Problem{*problem}
 	}
-	exercise := &Exercise{ID: id}
-	d := &decoder{nodes: map[string]*yaml.Node{}, budget: maxNodes}
-	d.decode(root, reflect.ValueOf(exercise).Elem(), "", 0)
 	v := &validator{decoder: d, exercise: exercise}
 	if len(d.problems) == 0 {
 		exercise.fillModes()
@@ -155,6 +151,7 @@ func parse(id, file string, data []byte) (_ *Exercise, needs map[string]int, pro
 	for i, need := range exercise.Needs {
 		needs[need] = v.line(fmt.Sprintf("needs[%d]", i))
 	}
+	exercise.backdropLine = v.line("backdrop")
 	slices.SortStableFunc(d.problems, func(a, b Problem) int { return a.Line - b.Line })
 	if len(d.problems) > 0 {
 		return nil, needs, d.problems
@@ -162,10 +159,33 @@ func parse(id, file string, data []byte) (_ *Exercise, needs map[string]int, pro
 	return exercise, needs, nil
 }
 
+// locate completes the places of the problems in a file.
+func locate(problems []Problem, file string, data []byte) {
+	last := bytes.Count(bytes.TrimRight(data, "\n"), []byte("\n")) + 1
+	for i := range problems {
+		problems[i].File = file
+		problems[i].Line = min(problems[i].Line, last) // the YAML parser counts beyond the end
+	}
+}
+
+// decodeFile fills into, a pointer to what the file holds; what names that.
+func decodeFile(what string, data []byte, into any) (*decoder, *Problem) {
+	if len(data) > maxFile {
+		return nil, &Problem{Message: fmt.Sprintf("the file is larger than %d KiB", maxFile>>10)}
+	}
+	root, problem := document(what, data)
+	if problem != nil {
+		return nil, problem
+	}
+	d := &decoder{what: what, nodes: map[string]*yaml.Node{}, budget: maxNodes}
+	d.decode(root, reflect.ValueOf(into).Elem(), "", 0)
+	return d, nil
+}
+
 var yamlLine = regexp.MustCompile(`line (\d+): `)
 
 // document returns the root of the one YAML document in data.
-func document(data []byte) (*yaml.Node, *Problem) {
+func document(what string, data []byte) (*yaml.Node, *Problem) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node
 	switch err := decoder.Decode(&doc); {
@@ -176,7 +196,7 @@ func document(data []byte) (*yaml.Node, *Problem) {
 	}
 	switch err := decoder.Decode(&second); {
 	case err == nil:
-		return nil, &Problem{Line: second.Line, Message: "a file holds one exercise: remove the second YAML document"}
+		return nil, &Problem{Line: second.Line, Message: "a file holds one " + what + ": remove the second YAML document"}
 	case !errors.Is(err, io.EOF):
 		return nil, yamlProblem(err)
 	}

@@ -54,6 +54,7 @@ func (v *validator) validate() {
 	if len(e.Checks) == 0 {
 		v.say("checks", "the exercise has no checks")
 	}
+	v.controllers("controllers", e.Controllers)
 	v.checkIDs()
 	for i := range e.Checks {
 		v.check(fmt.Sprintf("checks[%d]", i), &e.Checks[i])

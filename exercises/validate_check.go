@@ -131,13 +131,17 @@ var variableName = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_]*$`)
 func (v *validator) with(path string, with map[string]ObjectsRef) {
 	for name, r := range with {
 		at := join(path, name)
-		switch {
-		case !variableName.MatchString(name):
-			v.say(at, "%s: the name of a variable is of letters, digits and underscores", at)
-		case expr.Reserved(name):
-			v.say(at, "%s: the name is taken: choose another, such as %ss", at, name)
-		}
+		v.variable(at, name)
 		v.objectsRef(at, r, false)
+	}
+}
+
+func (v *validator) variable(at, name string) {
+	switch {
+	case !variableName.MatchString(name):
+		v.say(at, "%s: the name of a variable is of letters, digits and underscores", at)
+	case expr.Reserved(name):
+		v.say(at, "%s: the name is taken: choose another, such as %ss", at, name)
 	}
 }
 

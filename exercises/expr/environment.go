@@ -103,6 +103,10 @@ func variables(kind Kind) []cel.EnvOption {
 		return []cel.EnvOption{cel.Variable("result", cel.ListType(stepType))}
 	case Wait:
 		return []cel.EnvOption{cel.Variable("object", cel.DynType)}
+	case Control:
+		return []cel.EnvOption{
+			cel.Variable("object", cel.DynType), cel.Variable("each", cel.DynType), cel.Variable("now", cel.TimestampType),
+		}
 	}
 	return nil
 }
@@ -110,7 +114,7 @@ func variables(kind Kind) []cel.EnvOption {
 // Reserved reports whether a name cannot be a key of With, because it is a variable of a kind or a word of CEL's own.
 func Reserved(name string) bool {
 	switch name {
-	case "object", "old", "objects", "versions", "deletions", "events", "request", "requests", "answer", "result",
+	case "object", "old", "objects", "versions", "deletions", "events", "request", "requests", "answer", "result", "each", "now",
 		"true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import",
 		"let", "loop", "package", "namespace", "return", "var", "void", "while", "int", "uint", "double", "bool",
 		"string", "bytes", "list", "map", "type", "size", "has", "dyn", "duration", "timestamp":

@@ -15,7 +15,7 @@ import (
 // A Kind of expression decides which variables there are.
 type Kind string
 
-// The kinds; Object to Probe are those of checks, Wait is that of a probe's wait step.
+// The kinds; Object to Probe are those of checks, Wait is that of a probe's wait step, Control that of a simulated controller.
 const (
 	Object  Kind = "object"  // object, old: dyn, null where there is none
 	Objects Kind = "objects" // objects: list(dyn), and each key of With
@@ -24,9 +24,11 @@ const (
 	Answer  Kind = "answer"  // answer: string; requests: list(Request); and each key of With
 	Probe   Kind = "probe"   // result: list(StepResult)
 	Wait    Kind = "wait"    // object: dyn
+	Control Kind = "control" // object, each: dyn; now: timestamp; and each key of With: those of a simulated controller
 )
 
-// An Expression is compiled, of type bool (or dyn, then found out when it is evaluated), and safe for concurrent use.
+// An Expression is compiled and safe for concurrent use. By Compile it is of type bool, or dyn, which is then found out when it
+// is evaluated; by CompileValue it is of any type.
 type Expression struct {
 	source string
 	env    *cel.Env
@@ -58,8 +60,20 @@ func (e *CompileError) Error() string {
 	return strings.Join(said, "; ")
 }
 
-// Compile returns the expression in source. With names further variables of type list(dyn). The error is a *CompileError.
+// Compile returns the condition in source. With names further variables of type list(dyn). The error is a *CompileError.
 func Compile(source string, kind Kind, with ...string) (*Expression, error) {
+	x, err := CompileValue(source, kind, with...)
+	if err != nil {
+		return nil, err
+	}
+	if t := x.ast.OutputType(); !t.IsExactType(cel.BoolType) && !t.IsExactType(cel.DynType) {
+		return nil, &CompileError{source, []Issue{{1, 1, fmt.Sprintf("it is of type %s; must be bool", cel.FormatCELType(t))}}}
+	}
+	return x, nil
+}
+
+// CompileValue returns the expression in source, whatever its type. Otherwise it is as Compile.
+func CompileValue(source string, kind Kind, with ...string) (*Expression, error) {
 	if len(source) > MaxSource {
 		return nil, &CompileError{source, []Issue{{1, 1, fmt.Sprintf("the expression has %d characters; at most %d are allowed", len(source), MaxSource)}}}
 	}
@@ -70,9 +84,6 @@ func Compile(source string, kind Kind, with ...string) (*Expression, error) {
 	ast, issues := env.Compile(source)
 	if issues.Err() != nil {
 		return nil, compileError(source, issues)
-	}
-	if t := ast.OutputType(); !t.IsExactType(cel.BoolType) && !t.IsExactType(cel.DynType) {
-		return nil, &CompileError{source, []Issue{{1, 1, fmt.Sprintf("it is of type %s; must be bool", cel.FormatCELType(t))}}}
 	}
 	x := &Expression{source: source, env: env, ast: ast, uses: map[string]bool{}, fields: map[string]bool{}, programs: map[int64]cel.Program{}}
 	celast.PreOrderVisit(ast.NativeRep().Expr(), celast.NewExprVisitor(func(e celast.Expr) {
