@@ -96,17 +96,18 @@ func (l *labs) Lab(ctx context.Context, want exercises.Cluster) (*verify.Lab, er
 	if err != nil {
 		return nil, err
 	}
-	run := server.NewRunner(shell.Options{
+	options := shell.Options{
 		Home:        l.home(id),
 		Ports:       l.ports(id),
 		Kubeconfig:  kubeconfig,
 		GatewayAddr: l.gateway.Addr(),
 		Executable:  l.program.Executable,
-	}, c.Config())
+	}
 	return &verify.Lab{
 		Config:     c.Config(),
 		Records:    l.gateway.Recorder(id),
-		Run:        run,
+		Run:        server.NewRunner(options, c.Config()),
+		Type:       server.NewTyper(options),
 		Kubeconfig: kubeconfig,
 		Close: func() error {
 			return errors.Join(l.clusters.Delete(context.WithoutCancel(ctx), id), os.RemoveAll(l.learner(id)))

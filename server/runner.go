@@ -45,11 +45,54 @@ func NewRunner(o shell.Options, platform *rest.Config) checker.Runner {
 		}
 		output := &boundedBuffer{}
 		exit, err := shell.Run(ctx, o, script, output, output)
-		if err == nil && exit != 0 {
-			err = fmt.Errorf("exit status %d", exit)
+		if err == nil {
+			err = failed(exit)
 		}
 		return output.String(), err
 	}
+}
+
+// NewTyper runs scripts as the learner types them: a program that a script leaves running in the background goes on, as it
+// does in a terminal, until leave is called. ctx is the script's alone.
+func NewTyper(o shell.Options) func(ctx context.Context, script string) (output string, leave func(), err error) {
+	o.Host = false
+	return func(ctx context.Context, script string) (string, func(), error) {
+		jobs, cancel := context.WithCancel(context.WithoutCancel(ctx))
+		stop := context.AfterFunc(ctx, cancel)
+		o := o
+		ended := make(chan int, 1)
+		o.Ended = func(exit int) { ended <- exit }
+		output := &boundedBuffer{}
+		var exit int
+		var err error
+		gone := make(chan struct{})
+		go func() {
+			defer close(gone)
+			exit, err = shell.Run(jobs, o, script, output, output)
+		}()
+		leave := func() {
+			cancel()
+			<-gone
+		}
+		select {
+		case exit := <-ended:
+			stop()
+			return output.String(), leave, failed(exit)
+		case <-gone:
+			leave()
+			if err == nil {
+				err = failed(exit)
+			}
+			return output.String(), leave, err
+		}
+	}
+}
+
+func failed(exit int) error {
+	if exit == 0 {
+		return nil
+	}
+	return fmt.Errorf("exit status %d", exit)
 }
 
 // platformAccess writes a client's configuration as a kubeconfig, and says which address it leads to.

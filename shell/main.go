@@ -77,13 +77,19 @@ func run(s *settings) (int, error) {
 	}
 	if !s.Interactive {
 		launcher.Warm()
-		return runScript(s.Script, o)
+		return runScript(s, o)
 	}
 	return tty.interact(o, launcher, s.Greeting)
 }
 
 // runScript is Run's end in the process.
-func runScript(text string, o posix.Options) (int, error) {
+func runScript(s *settings, o posix.Options) (int, error) {
+	var ended *os.File
+	if s.Linger {
+		syscall.CloseOnExec(4)
+		ended = os.NewFile(4, "ended")
+		defer ended.Close()
+	}
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return 0, err
@@ -96,13 +102,17 @@ func runScript(text string, o posix.Options) (int, error) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	file, _, err := posix.Parse(text, "script")
+	file, _, err := posix.Parse(s.Script, "script")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2, nil
 	}
 	status, _ := sh.Run(ctx, file)
 	sh.End(ctx)
+	if ended != nil && sh.Running() > 0 {
+		ended.Write([]byte{byte(status)})
+		sh.WaitJobs(ctx)
+	}
 	sh.Close()
 	return status, nil
 }

@@ -52,6 +52,7 @@ func Run(ctx context.Context, o Options, script string, stdout, stderr io.Writer
 		s.Control = rt.path("control.sock")
 		s.Sandbox.Control = s.Control
 	}
+	s.Linger = o.Ended != nil
 	conf, err := s.send()
 	if err != nil {
 		return 0, fmt.Errorf("run script: %w", err)
@@ -66,13 +67,20 @@ func Run(ctx context.Context, o Options, script string, stdout, stderr io.Writer
 	cmd.SysProcAttr = ownGroup()
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = stopTime
-	err = cmd.Run()
+	ended := false
+	if s.Linger {
+		if ended, err = runLingering(cmd, o.Ended); ended && ctx.Err() != nil {
+			err = nil // its jobs were to end
+		}
+	} else {
+		err = cmd.Run()
+	}
 	if cmd.Process != nil {
 		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it left behind
 	}
 	var ee *exec.ExitError
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && !ended:
 		return 0, ctx.Err()
 	case err == nil || errors.Is(err, exec.ErrWaitDelay):
 		return 0, nil
@@ -83,4 +91,25 @@ func Run(ctx context.Context, o Options, script string, stdout, stderr io.Writer
 		return ee.ExitCode(), nil
 	}
 	return 0, fmt.Errorf("run script: %w", err)
+}
+
+// runLingering runs a script's shell, which tells the script's status on a pipe if it goes on for the sake of jobs.
+func runLingering(cmd *exec.Cmd, tell func(exit int)) (ended bool, err error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return false, err
+	}
+	defer r.Close()
+	cmd.ExtraFiles = append(cmd.ExtraFiles, w)
+	err = cmd.Start()
+	w.Close()
+	if err != nil {
+		return false, err
+	}
+	var status [1]byte
+	if _, err := io.ReadFull(r, status[:]); err == nil {
+		ended = true
+		tell(int(status[0]))
+	}
+	return ended, cmd.Wait()
 }

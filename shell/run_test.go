@@ -3,6 +3,7 @@ package shell
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,6 +44,47 @@ func TestRun(t *testing.T) {
 	out, exit = script(t, o, "kubectl version --client")
 	if !strings.Contains(out, "Client Version: v") || exit != 0 {
 		t.Errorf("got %d %q", exit, out)
+	}
+}
+
+// What a script leaves running goes on when its owner wants that, and ends with ctx.
+func TestRunThatLeavesJobs(t *testing.T) {
+	t.Parallel()
+	o := newOptions(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan int, 1)
+	o.Ended = func(exit int) { ended <- exit }
+	done := make(chan error, 1)
+	go func() {
+		_, err := Run(ctx, o, "webhook cert; (webhook -- cat; echo over > f) & while ! curl -sk https://localhost:8443; do sleep 0.01; done; (exit 3)", io.Discard, io.Discard)
+		done <- err
+	}()
+	if exit := <-ended; exit != 3 {
+		t.Errorf("exit status %d", exit)
+	}
+	other := o
+	other.Ended = nil
+	if out, _ := script(t, other, "curl -s --cacert ca.crt https://localhost:8443 -d '{}'"); out != "{}" {
+		t.Errorf("the job answered %q", out)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if out, exit := script(t, other, "curl -s https://localhost:8443"); exit != 7 {
+		t.Errorf("it is still there: %d %q", exit, out)
+	}
+	// Without jobs, or with those that end, there is nothing to wait for.
+	for text, want := range map[string]int{"exit 4": 4, "sleep 0.1 & exit 5": 5} {
+		exit, err := Run(t.Context(), o, text, io.Discard, io.Discard)
+		if err != nil || exit != want {
+			t.Errorf("%s: %d, %v", text, exit, err)
+		}
+	}
+	limit, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer stop()
+	if _, err := Run(limit, o, "sleep 60", io.Discard, io.Discard); err != context.DeadlineExceeded {
+		t.Errorf("a script that does not end: %v", err)
 	}
 }
 

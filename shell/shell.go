@@ -21,6 +21,10 @@ type Options struct {
 	// Nil means that there is no editor.
 	OnEdit func(ctx context.Context, e Edit) (saved bool, text string, err error)
 
+	// Ended is called by Run as its script ends and leaves jobs running; their shell then lives until they end or ctx does,
+	// and Run returns no error for that. Without it the jobs end with the script. It may not block.
+	Ended func(exit int)
+
 	noLandlock bool // for tests: what is closed by construction has to hold alone
 }
 

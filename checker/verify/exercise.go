@@ -109,7 +109,8 @@ func (t *trial) nonePasses(ctx context.Context, when string) error {
 
 // wrong does what a learner might who got it wrong; the checks that the author named must not pass.
 func (t *trial) wrong(ctx context.Context, wrong exercises.Wrong) error {
-	output, err := t.do(ctx, wrong.Run, wrong.Answers)
+	output, leave, err := t.do(ctx, wrong.Run, wrong.Answers)
+	defer leave()
 	if err != nil {
 		return err
 	}
@@ -136,7 +137,8 @@ func (t *trial) solve(ctx context.Context) error {
 			answers[t.exercise.Checks[i].ID] = right.ID
 		}
 	}
-	output, err := t.do(ctx, t.exercise.Solution, answers)
+	output, leave, err := t.do(ctx, t.exercise.Solution, answers)
+	defer leave()
 	if err != nil {
 		return err
 	}
@@ -167,11 +169,13 @@ func (t *trial) solve(ctx context.Context) error {
 	return nil
 }
 
-// do runs a script as the learner, who goes on when a command fails, and then gives the answers.
-func (t *trial) do(ctx context.Context, script string, answers map[string]string) (output string, err error) {
+// do runs a script as the learner, who goes on when a command fails, and then gives the answers. What the script left
+// in the background ends with leave: checks are judged while it runs.
+func (t *trial) do(ctx context.Context, script string, answers map[string]string) (output string, leave func(), err error) {
+	leave = func() {}
 	if strings.TrimSpace(script) != "" {
-		if output, err = t.lab.learn(ctx, script); err != nil {
-			return output, err
+		if output, leave, err = t.lab.learn(ctx, script); err != nil {
+			return output, leave, err
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(answers)) {
@@ -179,15 +183,15 @@ func (t *trial) do(ctx context.Context, script string, answers map[string]string
 		if strings.HasPrefix(value, "$(") {
 			printed, err := t.lab.Run(ctx, checker.Learner, "printf '%s\\n' \""+value+"\"")
 			if err != nil {
-				return output, fmt.Errorf("find the answer to %s: %w: %s", id, err, strings.TrimSpace(printed))
+				return output, leave, fmt.Errorf("find the answer to %s: %w: %s", id, err, strings.TrimSpace(printed))
 			}
 			value = strings.TrimSpace(printed)
 		}
 		if err := t.session.Answer(ctx, t.exercise.ID, id, value); err != nil {
-			return output, fmt.Errorf("answer %s: %w", id, err)
+			return output, leave, fmt.Errorf("answer %s: %w", id, err)
 		}
 	}
-	return output, nil
+	return output, leave, nil
 }
 
 // quiet waits until the session has seen all that was done, and then until nothing more happens: no check changes and no

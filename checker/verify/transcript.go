@@ -30,7 +30,8 @@ func proveLesson(ctx context.Context, env Env, lesson Lesson, u *unit) (err erro
 	}
 	for _, transcript := range lesson.Transcripts {
 		// One script, so that variables, folders and jobs last from step to step.
-		output, err := lab.learn(ctx, script(transcript))
+		output, leave, err := lab.learn(ctx, script(transcript))
+		leave()
 		if err != nil {
 			return fmt.Errorf("%s:%d: %w", lesson.File, transcript.Line, err)
 		}

@@ -32,6 +32,8 @@ type Lab struct {
 	Config  *rest.Config    // the platform's access
 	Records checker.Records // of the learner's requests
 	Run     checker.Runner
+	// Type runs a script as the learner, in whose terminal what it left running in the background goes on until leave is called.
+	Type func(ctx context.Context, script string) (output string, leave func(), err error)
 	// Kubeconfig is the learner's access for programs outside of the shell, through the gateway.
 	Kubeconfig []byte
 	Close      func() error // deletes all of it
@@ -41,20 +43,20 @@ type Lab struct {
 const maxScript = 3 * time.Minute
 
 // learn runs a script as the learner, who sees commands fail and goes on: that the script failed is a line of its output.
-// The error is of one that did not end.
-func (l *Lab) learn(ctx context.Context, script string) (output string, err error) {
+// The error is of one that did not end. What it left in the background ends with leave.
+func (l *Lab) learn(ctx context.Context, script string) (output string, leave func(), err error) {
 	limit, cancel := context.WithTimeout(ctx, maxScript)
 	defer cancel()
-	output, failed := l.Run(limit, checker.Learner, script)
+	output, leave, failed := l.Type(limit, script)
 	switch {
 	case ctx.Err() != nil:
-		return output, ctx.Err()
+		return output, leave, ctx.Err()
 	case limit.Err() != nil:
-		return output, fmt.Errorf("the script ran longer than %s, and printed so far\n%s", maxScript, indent(lastLines(output, 8), "  "))
+		return output, leave, fmt.Errorf("the script ran longer than %s, and printed so far\n%s", maxScript, indent(lastLines(output, 8), "  "))
 	case failed != nil:
 		output = strings.TrimRight(output, "\n") + "\n" + failed.Error()
 	}
-	return output, nil
+	return output, leave, nil
 }
 
 // A Plan is what to prove.

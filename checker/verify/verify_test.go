@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,11 +34,22 @@ func (e realEnv) Lab(_ context.Context, want exercises.Cluster) (*Lab, error) {
 		}
 		return learner(ctx, script)
 	}
+	var typed, left atomic.Int32
+	e.t.Cleanup(func() {
+		if typed.Load() != left.Load() {
+			e.t.Errorf("%d scripts were typed, and what %d of them started was ended", typed.Load(), left.Load())
+		}
+	})
+	typing := func(ctx context.Context, script string) (string, func(), error) {
+		typed.Add(1)
+		output, err := learner(ctx, script)
+		return output, func() { left.Add(1) }, err
+	}
 	kubeconfig, err := os.ReadFile(gateway.Kubeconfig)
 	if err != nil {
 		return nil, err
 	}
-	return &Lab{Config: real.Cluster(e.t), Records: gateway.Recorder, Run: run, Kubeconfig: kubeconfig, Close: func() error { return nil }}, nil
+	return &Lab{Config: real.Cluster(e.t), Records: gateway.Recorder, Run: run, Type: typing, Kubeconfig: kubeconfig, Close: func() error { return nil }}, nil
 }
 
 // exercise is one that holds; tests put mistakes into it.

@@ -242,6 +242,9 @@ func (s *Shell) Ended() []string {
 	return out
 }
 
+// WaitJobs returns when no job is left, or the context ends.
+func (s *Shell) WaitJobs(ctx context.Context) { s.jobs.wait(ctx, s.jobs.list()) }
+
 // Running counts the jobs that run.
 func (s *Shell) Running() int {
 	s.jobs.mu.Lock()
