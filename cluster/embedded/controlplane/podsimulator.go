@@ -9,10 +9,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
 )
 
 // A podSimulator tells what a kubelet would make of a pod's status at each step of its life. It keeps no state but the
@@ -62,7 +62,7 @@ func (s *podSimulator) step(step string, pod *corev1.Pod) (map[string]any, error
 		return nil, fmt.Errorf("look up node %s: %w", pod.Spec.NodeName, err)
 	}
 	status := &pod.Status
-	resizing := false
+	resize := resizeState{inProgress: isTrue(pod, corev1.PodResizeInProgress), deferred: messageOf(pod, corev1.PodResizePending)}
 	switch step {
 	case "accept":
 		status.StartTime = &now
@@ -89,9 +89,8 @@ func (s *podSimulator) step(step string, pod *corev1.Pod) (map[string]any, error
 			}
 		})
 	case "ready":
-		each(pod, func(_ *corev1.Container, cs *corev1.ContainerStatus) {
-			started := cs.State.Running != nil
-			cs.Ready, cs.Started = started, &started
+		eachRunning(pod, func(_ *corev1.Container, cs *corev1.ContainerStatus) {
+			cs.Ready, cs.Started = true, ptr.To(true)
 		})
 	case "finish":
 		s.finish(pod, now)
@@ -105,20 +104,25 @@ func (s *podSimulator) step(step string, pod *corev1.Pod) (map[string]any, error
 			}
 		})
 	case "observe":
-		resizing = s.observe(pod, now)
+		if resize, err = s.observe(ctx, pod, now); err != nil {
+			return nil, err
+		}
 	case "resize":
 		s.resize(pod, now)
+		resize.inProgress = false
+	case "stop-sidecars":
+		s.stopSidecars(pod, now)
 	case "stop":
 		s.stop(pod, now)
 	default:
 		return nil, fmt.Errorf("unknown step %q", step)
 	}
 	status.ObservedGeneration = pod.Generation
-	return patch(pod, node.ip, now, resizing), nil
+	return patch(pod, node.ip, now, resize), nil
 }
 
 // patch sums the containers up into phase and conditions.
-func patch(pod *corev1.Pod, hostIP string, now metav1.Time, resizing bool) map[string]any {
+func patch(pod *corev1.Pod, hostIP string, now metav1.Time, resize resizeState) map[string]any {
 	status := &pod.Status
 	status.Phase = phase(pod)
 	out := map[string]any{
@@ -126,7 +130,7 @@ func patch(pod *corev1.Pod, hostIP string, now metav1.Time, resizing bool) map[s
 		"observedGeneration": status.ObservedGeneration,
 		"startTime":          status.StartTime,
 		"containerStatuses":  status.ContainerStatuses,
-		"conditions":         conditions(pod, now, resizing),
+		"conditions":         conditions(pod, now, resize),
 	}
 	if len(status.InitContainerStatuses) > 0 {
 		out["initContainerStatuses"] = status.InitContainerStatuses
@@ -170,29 +174,6 @@ func reasonOf(cs *corev1.ContainerStatus) string {
 		return ""
 	}
 	return cs.State.Waiting.Reason
-}
-
-// advanceInit takes the init containers one step further: the first that is not done starts, or ends.
-func (s *podSimulator) advanceInit(pod *corev1.Pod, now metav1.Time) {
-	for i := range pod.Spec.InitContainers {
-		c, cs := &pod.Spec.InitContainers[i], &pod.Status.InitContainerStatuses[i]
-		sidecar := c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
-		switch {
-		case cs.State.Terminated != nil, sidecar && cs.State.Running != nil:
-			continue
-		case cs.State.Running == nil:
-			s.run(pod, c, cs, now)
-			cs.Ready = sidecar
-			return
-		default:
-			terminate(cs, now, 0, "Completed")
-			cs.Ready = true
-			if i < len(pod.Spec.InitContainers)-1 {
-				return
-			}
-		}
-	}
-	each(pod, func(_ *corev1.Container, cs *corev1.ContainerStatus) { cs.State = wait("ContainerCreating", "") })
 }
 
 // startContainers starts those that have not run, if their image can be pulled.
@@ -285,55 +266,15 @@ func (s *podSimulator) backOff(pod *corev1.Pod) {
 	})
 }
 
-// observe takes a change of the spec in: a new image restarts its container; a new size is begun.
-func (s *podSimulator) observe(pod *corev1.Pod, now metav1.Time) (resizing bool) {
-	each(pod, func(c *corev1.Container, cs *corev1.ContainerStatus) {
-		switch {
-		case cs.Image != c.Image && cs.State.Running != nil:
-			terminate(cs, now, 0, "Completed")
-			cs.LastTerminationState = cs.State
-			cs.RestartCount++
-			cs.State = wait("ContainerCreating", "")
-			s.event(pod, corev1.EventTypeNormal, "Killing", fmt.Sprintf("Container %s definition changed, will be restarted", c.Name))
-		case cs.Image != c.Image && cs.State.Waiting != nil && reasonOf(cs) != "PodInitializing":
-			cs.Image = c.Image
-			cs.State = wait("ContainerCreating", "")
-		case cs.State.Running != nil && !equality.Semantic.DeepEqual(cs.Resources, &c.Resources):
-			resizing = true
-		}
-	})
-	return resizing
-}
-
-// resize acts on new resources, restarting the containers whose policy wants it.
-func (s *podSimulator) resize(pod *corev1.Pod, now metav1.Time) {
-	each(pod, func(c *corev1.Container, cs *corev1.ContainerStatus) {
-		if cs.State.Running == nil || equality.Semantic.DeepEqual(cs.Resources, &c.Resources) {
-			return
-		}
-		restart := false
-		for _, p := range c.ResizePolicy {
-			changed := !quantity(c, p.ResourceName).Equal(quantityOf(cs.Resources, p.ResourceName))
-			restart = restart || changed && p.RestartPolicy == corev1.RestartContainer
-		}
-		if restart {
-			terminate(cs, now, 0, "Completed")
-			cs.LastTerminationState = cs.State
-			cs.RestartCount++
-			s.run(pod, c, cs, now)
-		}
-		cs.Resources, cs.AllocatedResources = c.Resources.DeepCopy(), c.Resources.Requests.DeepCopy()
-		s.event(pod, corev1.EventTypeNormal, "ResizeCompleted", "Pod resize completed: "+c.Name)
-	})
-}
-
-// stop ends all containers of a pod that is deleted.
+// stop ends the containers of a pod that is deleted; its sidecars when no other container is left.
 func (s *podSimulator) stop(pod *corev1.Pod, now metav1.Time) {
 	killed := now.Time.After(pod.DeletionTimestamp.Add(-time.Second)) && pod.DeletionGracePeriodSeconds != nil && *pod.DeletionGracePeriodSeconds > 1
+	stopped := false
 	each(pod, func(c *corev1.Container, cs *corev1.ContainerStatus) {
 		if cs.State.Terminated != nil {
 			return
 		}
+		stopped = true
 		s.event(pod, corev1.EventTypeNormal, "Killing", "Stopping container "+c.Name)
 		if killed {
 			terminate(cs, now, 137, "Error")
@@ -341,4 +282,7 @@ func (s *podSimulator) stop(pod *corev1.Pod, now metav1.Time) {
 			terminate(cs, now, 0, "Completed")
 		}
 	})
+	if !stopped || killed {
+		s.stopSidecars(pod, now)
+	}
 }

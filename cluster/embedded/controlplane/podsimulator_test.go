@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/client-go/kubernetes/fake"
 	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/kwok/pkg/utils/lifecycle"
 )
 
@@ -116,6 +117,11 @@ func simple(command ...string) *corev1.Pod {
 	return &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx", Command: command}}}}
 }
 
+func withSidecar(pod *corev1.Pod, startup *corev1.Probe) *corev1.Pod {
+	pod.Spec.InitContainers = []corev1.Container{{Name: "beside", Image: "proxy", Command: []string{"sleep", "3600"}, RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways), StartupProbe: startup}}
+	return pod
+}
+
 func TestLives(t *testing.T) {
 	t.Parallel()
 	once := func(pod *corev1.Pod, policy corev1.RestartPolicy) *corev1.Pod {
@@ -150,6 +156,10 @@ func TestLives(t *testing.T) {
 		{"crashes", asked(SimulateCrash), "restart", "[accept start finish back-off restart]", corev1.PodRunning, 0},
 		{"crashes by its command", simple("sh", "-c", "echo no; exit 1"), "finish", "[accept start finish]", corev1.PodRunning, 1},
 		{"out of memory", asked(SimulateOOM), "finish", "[accept start finish]", corev1.PodRunning, 137},
+		{"with a sidecar", withSidecar(simple(), nil), "", "[accept init start]", corev1.PodRunning, 0},
+		{"with a probed sidecar", withSidecar(simple(), &corev1.Probe{}), "", "[accept init init start ready]", corev1.PodRunning, 0},
+		{"of a job with a sidecar", withSidecar(once(simple("true"), corev1.RestartPolicyNever), nil), "", "[accept init start finish stop-sidecars]", corev1.PodSucceeded, 0},
+		{"of a job with a sidecar that fails", withSidecar(once(simple("exit 3"), corev1.RestartPolicyNever), nil), "", "[accept init start finish stop-sidecars]", corev1.PodFailed, 3},
 		{"image not found", asked(SimulateImagePull), "image-retry", "[accept start image-back-off image-retry]", corev1.PodPending, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

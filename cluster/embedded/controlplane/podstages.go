@@ -50,10 +50,17 @@ const (
 	jqEnded     = `[(.status.containerStatuses // [])[] | select(.state.terminated != null)] | length > 0`
 	jqNoneEnded = `[(.status.containerStatuses // [])[] | select(.state.terminated != null)] | length == 0`
 	jqNoneWaits = `[(.status.containerStatuses // [])[] | select(.state.waiting != null)] | length == 0`
-	jqNotReady  = `[(.status.containerStatuses // [])[] | select(.state.running != null and .ready == false)] | length > 0`
-	jqAllReady  = `[(.status.containerStatuses // [])[] | select(.ready == false)] | length == 0`
-	jqLiving    = `[(.status.containerStatuses // [])[] | select(.state.terminated == null)] | length > 0`
-	jqNoLiving  = `[(.status.containerStatuses // [])[] | select(.state.terminated == null)] | length == 0`
+	jqNotReady  = `([(.status.containerStatuses // [])[] | select(.state.running != null and .ready == false)] | length > 0) or ` + jqSidecarNotYet
+	jqAllReady  = `([(.status.containerStatuses // [])[] | select(.ready == false)] | length == 0) and (` + jqSidecarNotYet + ` | not)`
+	jqLiving    = `([(.status.containerStatuses // [])[] | select(.state.terminated == null)] + ` + jqInitRunning + `) | length > 0`
+	jqNoLiving  = `([(.status.containerStatuses // [])[] | select(.state.terminated == null)] + ` + jqInitRunning + `) | length == 0`
+
+	jqInitRunning   = `[(.status.initContainerStatuses // [])[] | select(.state.running != null)]`
+	jqSidecarNotYet = `(` + jqInitRunning + ` | map(select(.ready == false)) | length > 0)`
+
+	// jqOver is true if every container but the sidecars has ended, and none is to be started again.
+	jqOver = `(.spec.restartPolicy as $policy | $policy != "Always" and ([(.status.containerStatuses // [])[] | ` +
+		`select(.state.terminated == null or $policy == "OnFailure" and .state.terminated.exitCode != 0)] | length == 0))`
 )
 
 var podStages = []stage{
@@ -66,8 +73,8 @@ var podStages = []stage{
 	{
 		name: "init",
 		when: []string{jqAlive, jqPending, jqAccepted, jqCurrent, jqInit + ` | not`},
-		after: `([(.status.initContainerStatuses // [])[] | select(.state.running != null) | .name] | first) as $running | ` +
-			`([.spec.initContainers[] | select(.name == $running) | ((.command // []) + (.args // [])) | join(" ") | capture("sleep (?<s>[0-9]+)") | .s + "s"] | first) // "500ms"`,
+		after: `(` + jqInitRunning + ` | map(.name)) as $running | ` +
+			`([.spec.initContainers[] | select(.restartPolicy != "Always" and (.name as $name | $running | index($name) != null)) | ((.command // []) + (.args // [])) | join(" ") | capture("sleep (?<s>[0-9]+)") | .s + "s"] | first) // "500ms"`,
 		patch: `{{ PodStatus "init" . }}`,
 	},
 	{
@@ -91,7 +98,7 @@ var podStages = []stage{
 	{
 		name:  "ready",
 		when:  []string{jqAlive, jqRunning, jqCurrent, jqSettled, jqNoneWaits, jqNoneEnded, jqNotReady, jqAsked + ` != "unready"`},
-		after: `([.spec.containers[] | (.startupProbe.initialDelaySeconds // 0) + (.readinessProbe.initialDelaySeconds // 0)] | max | tostring) + "s"`,
+		after: `([.spec.containers[], (.spec.initContainers // [])[] | (.startupProbe.initialDelaySeconds // 0) + (.readinessProbe.initialDelaySeconds // 0)] | max | tostring) + "s"`,
 		patch: `{{ PodStatus "ready" . }}`,
 	},
 	{
@@ -102,9 +109,15 @@ var podStages = []stage{
 	},
 	{
 		name:  "back-off",
-		when:  []string{jqAlive, jqRunning, jqCurrent, jqEnded, jqNoneWaits},
+		when:  []string{jqAlive, jqRunning, jqCurrent, jqEnded, jqNoneWaits, jqOver + ` | not`},
 		after: `"1s"`,
 		patch: `{{ PodStatus "back-off" . }}`,
+	},
+	{
+		name:  "stop-sidecars",
+		when:  []string{jqAlive, jqRunning, jqCurrent, jqOver, jqInitRunning + ` | length > 0`},
+		after: `"1s"`,
+		patch: `{{ PodStatus "stop-sidecars" . }}`,
 	},
 	{
 		name:  "restart",

@@ -12,7 +12,12 @@ import (
 
 // phase is what the containers amount to, as in the kubelet's getPhase.
 func phase(pod *corev1.Pod) corev1.PodPhase {
-	var started, running, failed, restarting int
+	var started, running, failed, restarting, sidecars int
+	eachInit(pod, func(_ *corev1.Container, cs *corev1.ContainerStatus) {
+		if cs.State.Running != nil {
+			sidecars++
+		}
+	})
 	for _, cs := range pod.Status.ContainerStatuses {
 		switch {
 		case cs.State.Running != nil:
@@ -35,7 +40,7 @@ func phase(pod *corev1.Pod) corev1.PodPhase {
 	switch {
 	case started < len(pod.Spec.Containers):
 		return corev1.PodPending
-	case running > 0 || restarting > 0:
+	case running > 0 || restarting > 0 || sidecars > 0:
 		return corev1.PodRunning
 	case failed > 0:
 		return corev1.PodFailed
@@ -45,18 +50,22 @@ func phase(pod *corev1.Pod) corev1.PodPhase {
 }
 
 // conditions are those that a kubelet owns; each keeps its transition time while its status stays.
-func conditions(pod *corev1.Pod, now metav1.Time, resizing bool) []any {
+func conditions(pod *corev1.Pod, now metav1.Time, resize resizeState) []any {
 	var unready, uninitialised []string
+	eachInit(pod, func(c *corev1.Container, cs *corev1.ContainerStatus) {
+		if isSidecar(c) && !cs.Ready {
+			unready = append(unready, c.Name)
+		}
+		if !isInitialized(c, cs) {
+			uninitialised = append(uninitialised, c.Name)
+		}
+	})
 	for _, cs := range pod.Status.ContainerStatuses {
 		if !cs.Ready {
 			unready = append(unready, cs.Name)
 		}
-	}
-	for i, cs := range pod.Status.InitContainerStatuses {
-		policy := pod.Spec.InitContainers[i].RestartPolicy
-		sidecar := policy != nil && *policy == corev1.ContainerRestartPolicyAlways
-		if cs.State.Terminated == nil && !(sidecar && cs.State.Running != nil) {
-			uninitialised = append(uninitialised, cs.Name)
+		if cs.State.Running != nil || cs.State.Terminated != nil || cs.LastTerminationState.Terminated != nil {
+			uninitialised = nil // what has started once has been initialised, whatever became of its sidecars
 		}
 	}
 	done := pod.Status.Phase == corev1.PodSucceeded
@@ -78,10 +87,18 @@ func conditions(pod *corev1.Pod, now metav1.Time, resizing bool) []any {
 	out = append(out, condition(pod, now, corev1.PodReady, ready, reason, message))
 
 	switch {
-	case resizing:
+	case resize.inProgress:
 		out = append(out, condition(pod, now, corev1.PodResizeInProgress, true, "", ""))
 	case isTrue(pod, corev1.PodResizeInProgress):
 		out = append(out, absent(corev1.PodResizeInProgress))
+	}
+	switch {
+	case resize.deferred != "":
+		pending := condition(pod, now, corev1.PodResizePending, true, "", "")
+		pending["reason"], pending["message"] = corev1.PodReasonDeferred, resize.deferred
+		out = append(out, pending)
+	case hasCondition(pod, corev1.PodResizePending):
+		out = append(out, absent(corev1.PodResizePending))
 	}
 	return out
 }
@@ -127,6 +144,15 @@ func isTrue(pod *corev1.Pod, kind corev1.PodConditionType) bool {
 		}
 	}
 	return false
+}
+
+func messageOf(pod *corev1.Pod, kind corev1.PodConditionType) string {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == kind {
+			return c.Message
+		}
+	}
+	return ""
 }
 
 func quantity(c *corev1.Container, name corev1.ResourceName) resource.Quantity {
