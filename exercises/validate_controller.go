@@ -133,7 +133,7 @@ func (v *validator) finalizers(at string, s *Stage, f *FinalizersAct) {
 		v.say(at+".add", "%s.add: the API server takes no new finalizer on an object that is being deleted", at)
 	}
 	for i, name := range slices.Concat(f.Add, f.Remove) {
-		if !strings.Contains(name, "/") {
+		if !strings.ContainsAny(name, "/.") { // Cluster API's are domains without a path
 			v.say(at, "%s: the finalizer %q has no domain, as example.com/hold has", at, name)
 		}
 		if i < len(f.Add) && slices.Contains(f.Remove, name) {
