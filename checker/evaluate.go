@@ -31,6 +31,9 @@ func (s *Session) evaluate(o *opened, c *check) {
 }
 
 func (s *Session) verdict(o *opened, c *check) verdict {
+	if problem := o.problem(); problem != "" {
+		return verdict{state: Broken, why: problem}
+	}
 	for _, need := range c.spec.Needs {
 		_, needed, err := s.lookup(o.spec.ID, need)
 		if err == nil && needed.status.State != Passing {

@@ -20,6 +20,9 @@ type opened struct {
 	stop     context.CancelFunc // of that preparation
 	reset    bool               // it is of a reset
 	span     span               // requests that count
+
+	controllers []func()       // stop the simulated ones that run
+	problems    map[int]string // of them, by their place in the exercise
 }
 
 // A check of an open exercise.

@@ -29,6 +29,7 @@ func (s *Session) prepare(o *opened, reset bool) {
 		defer close(former)
 	}
 	o.phase, o.err, o.dirty, o.reset = Preparing, "", true, reset
+	s.simulate(o)
 	cluster := o.saved.Cluster
 	s.task(func(context.Context) {
 		defer cancel()
@@ -168,6 +169,7 @@ func (s *Session) release(o *opened) {
 // drop ends an exercise.
 func (s *Session) drop(o *opened) {
 	s.release(o)
+	o.stopControllers()
 	if o.stop != nil {
 		o.stop()
 	}

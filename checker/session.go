@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
+	"github.com/apilab/apilab/checker/simulation"
 	"github.com/apilab/apilab/checker/watch"
 	"github.com/apilab/apilab/gateway"
 )
@@ -66,6 +67,8 @@ type Session struct {
 	client  *watch.Client
 	http    *http.Client
 	initErr error // why there is no client
+	// controllers are those that open exercises declare.
+	controllers *simulation.Simulation
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -110,6 +113,9 @@ func NewSession(o Options) *Session {
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.client, s.http, s.initErr = connect(o.Config, s.logger)
+	if s.initErr == nil {
+		s.controllers = simulation.New(o.Config, s.client.Resources, s.logger)
+	}
 	go s.serve()
 	if s.records != nil {
 		s.followRecords()
@@ -193,5 +199,8 @@ func (s *Session) shutdown() {
 	}
 	for _, st := range s.stores {
 		st.stop()
+	}
+	for _, o := range s.open {
+		o.stopControllers()
 	}
 }

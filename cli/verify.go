@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -65,7 +66,7 @@ func (p *Program) plan(dir string, ids []string) (verify.Plan, error) {
 		plan.Exercises = set.All()
 		for _, track := range curriculum.Tracks {
 			for _, lesson := range track.Lessons {
-				plan.Lessons = append(plan.Lessons, transcripts(lesson))
+				plan.Lessons = append(plan.Lessons, transcripts(lesson, set))
 			}
 		}
 		return plan, nil
@@ -80,14 +81,29 @@ func (p *Program) plan(dir string, ids []string) (verify.Plan, error) {
 			plan.Exercises = append(plan.Exercises, exercise)
 		}
 		if lesson != nil {
-			plan.Lessons = append(plan.Lessons, transcripts(lesson))
+			plan.Lessons = append(plan.Lessons, transcripts(lesson, set))
 		}
 	}
 	return plan, nil
 }
 
-func transcripts(l *content.Lesson) verify.Lesson {
-	lesson := verify.Lesson{ID: l.ID, File: l.Source, Setup: l.Setup}
+// transcripts are those of a lesson, with what the exercises on its page bring to the learner's cluster: their backdrops and
+// their simulated controllers.
+func transcripts(l *content.Lesson, set *exercises.Set) verify.Lesson {
+	lesson := verify.Lesson{ID: l.ID, File: l.Source}
+	var scenes []*exercises.Backdrop
+	for _, id := range l.ExerciseIDs {
+		exercise, ok := set.Get(id)
+		if !ok {
+			continue
+		}
+		lesson.Controllers = append(lesson.Controllers, exercise.Controllers...)
+		if scene := exercise.Scene(); scene != nil && !slices.Contains(scenes, scene) {
+			scenes = append(scenes, scene)
+			lesson.Setup += scene.Setup + "\n"
+		}
+	}
+	lesson.Setup += l.Setup
 	for _, t := range l.Transcripts {
 		transcript := verify.Transcript{Line: t.Line}
 		for _, step := range t.Steps {

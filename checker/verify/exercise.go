@@ -194,8 +194,8 @@ func (t *trial) do(ctx context.Context, script string, answers map[string]string
 	return output, leave, nil
 }
 
-// quiet waits until the session has seen all that was done, and then until nothing more happens: no check changes and no
-// watch brings anything.
+// quiet waits until the session has seen all that was done, and then until nothing more happens: no check changes, no
+// watch brings anything, and no simulated controller has anything left to do.
 func (t *trial) quiet(ctx context.Context) error {
 	limit, cancel := context.WithTimeout(ctx, quietAtMost)
 	defer cancel()
@@ -209,7 +209,10 @@ func (t *trial) quiet(ctx context.Context) error {
 		case <-t.happened:
 			timer.Reset(quietFor)
 		case <-timer.C:
-			return nil
+			if !t.session.Simulating() {
+				return nil
+			}
+			timer.Reset(quietFor)
 		case <-limit.Done():
 			return ctx.Err()
 		}

@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"regexp"
 	"strings"
 
@@ -23,10 +24,12 @@ func proveLesson(ctx context.Context, env Env, lesson Lesson, u *unit) (err erro
 			err = closeErr
 		}
 	}()
-	if strings.TrimSpace(lesson.Setup) != "" {
-		if output, err := lab.Run(ctx, checker.Platform, lesson.Setup); err != nil {
-			return fmt.Errorf("%s: setup: %w: %s", lesson.File, err, strings.TrimSpace(output))
-		}
+	// The setup and the controllers of the lesson are those of an exercise that asks for nothing.
+	session := checker.NewSession(checker.Options{Learner: "verify", Config: lab.Config, Run: lab.Run, Logger: slog.New(slog.DiscardHandler)})
+	defer session.Close()
+	err = session.Open(ctx, &exercises.Exercise{ID: lesson.ID, Setup: lesson.Setup, Controllers: lesson.Controllers}, checker.Saved{})
+	if err != nil {
+		return fmt.Errorf("%s: %w", lesson.File, err)
 	}
 	for _, transcript := range lesson.Transcripts {
 		// One script, so that variables, folders and jobs last from step to step.

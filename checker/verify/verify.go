@@ -70,8 +70,9 @@ type Plan struct {
 
 // A Lesson is the transcripts of one lesson, which run one after the other in one lab.
 type Lesson struct {
-	ID, File    string // "track/slug", and the file that lines are of
-	Setup       string // shell, run by the platform before the transcripts
+	ID, File    string                 // "track/slug", and the file that lines are of
+	Setup       string                 // shell, run by the platform before the transcripts
+	Controllers []exercises.Controller // simulated beside the transcripts
 	Transcripts []Transcript
 }
 
