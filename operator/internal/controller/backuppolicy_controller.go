@@ -5,6 +5,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -46,6 +47,9 @@ type BackupPolicyReconciler struct {
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups="",namespace=backup-catalog,resources=configmaps,verbs=get;list;watch;create;patch;delete
 
+// conflictPause is long enough for the cache to hear of the write that was first.
+const conflictPause = 100 * time.Millisecond
+
 // Reconcile compares what the policy wants with what is there, and writes the difference. It is told which policy, and
 // never what happened to it: everything that it needs to know it reads.
 func (r *BackupPolicyReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
@@ -53,20 +57,34 @@ func (r *BackupPolicyReconciler) Reconcile(ctx context.Context, req ctrl.Request
 	if err := r.Get(ctx, req.NamespacedName, policy); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err) // deleted since: there is nothing left to do
 	}
-	if !policy.DeletionTimestamp.IsZero() {
-		return ctrl.Result{}, r.finalize(ctx, policy)
+	var err error
+	if policy.DeletionTimestamp.IsZero() {
+		err = r.follow(ctx, policy)
+	} else {
+		err = r.finalize(ctx, policy)
 	}
+	if apierrors.IsConflict(err) {
+		// What was read is not true any more, perhaps by our own last write. That is no failure: begin anew, from what is
+		// true by then. To wait for news instead would be to wait for ever, where the news is none that wakes us.
+		logf.FromContext(ctx).Info("Somebody was faster", "conflict", err.Error())
+		return ctrl.Result{RequeueAfter: conflictPause}, nil
+	}
+	return ctrl.Result{}, err
+}
+
+// follow makes the world as a policy wants it that is there to stay, and says so in its status.
+func (r *BackupPolicyReconciler) follow(ctx context.Context, policy *storagev1alpha1.BackupPolicy) error {
 	// First the finalizer, then what it stands for: in the other order the policy could go between the two.
 	if err := r.addFinalizer(ctx, policy); err != nil {
-		return ctrl.Result{}, err
+		return err
 	}
 	before := policy.DeepCopy()
 	cronJob, o, err := r.reconcile(ctx, policy)
 	setStatus(policy, cronJob, o)
 	if statusErr := r.patchStatus(ctx, before, policy); statusErr != nil {
-		return ctrl.Result{}, statusErr // and the pass begins anew, from what is true by then
+		return statusErr
 	}
-	return ctrl.Result{}, err
+	return err
 }
 
 // reconcile makes the CronJob and the catalog entry. The error is one that another attempt may mend, or a terminal one.
