@@ -24,13 +24,18 @@ func (p *Program) lintCommand() *cobra.Command {
 			if len(args) == 1 {
 				dir = args[0]
 			}
-			lessons, tasks, err := sources(dir)
-			if err != nil {
-				return err
-			}
-			return p.lint(lessons, tasks, filepath.ToSlash(dir))
+			return p.lintDir(dir)
 		},
 	}
+}
+
+// lintDir prints the mistakes in a folder, or in the binary if it is empty.
+func (p *Program) lintDir(dir string) error {
+	lessons, tasks, err := sources(dir)
+	if err != nil {
+		return err
+	}
+	return p.lint(lessons, tasks, filepath.ToSlash(dir))
 }
 
 // sources are the lessons and exercises in a folder, or those in the binary.

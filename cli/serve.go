@@ -33,6 +33,7 @@ type serveOptions struct {
 	content     string
 	shell       string
 	noOpen      bool
+	preview     bool // the content's author looks
 }
 
 func (p *Program) serveCommand(g *global) *cobra.Command {
@@ -123,6 +124,7 @@ func (p *Program) newServer(dir *datadir.Dir, o serveOptions, provider cluster.P
 			Listen:      net.JoinHostPort("127.0.0.1", strconv.Itoa(port)),
 			GatewayPort: o.gatewayPort,
 			ContentDir:  o.content,
+			Preview:     o.preview,
 			HostShell:   o.shell == "host",
 			Executable:  p.Executable,
 			Version:     p.Version,

@@ -246,16 +246,27 @@ func TestChangedContentIsLoadedAgain(t *testing.T) {
 	write(t, path, changed)
 	write(t, filepath.Join(s.content, "content", "basics", "03-third", "index.md"),
 		"---\ntitle: The third lesson\nsummary: More.\nduration: 5\ndifficulty: introductory\nobjectives: [go on]\n---\n\nMore.\n")
-	tab.wait("notice", func(m message) bool { return bytes.Contains(m.raw, []byte("lessons have changed")) })
+	tab.wait("content", func(m message) bool { return bytes.Contains(m.raw, []byte(`"reload":false`)) })
 	tab.exercise("basics/say", func(s checker.ExerciseState) bool {
 		return s.Phase == checker.Open && s.Checks[0].Says == "You said hello, politely"
 	})
 	tab.until("the third lesson", func() bool { return v.get("/lessons/basics/third").code == http.StatusOK })
 	write(t, path, "title: [")
 	tab.wait("notice", func(m message) bool { return bytes.Contains(m.raw, []byte("mistake in exercises/basics/say.yaml")) })
+	later := v.open(t) // a page that is loaded after the mistake was made
+	later.wait("notice", func(m message) bool { return bytes.Contains(m.raw, []byte("mistake in exercises/basics/say.yaml")) })
 	if s.library.current().exercise("basics/pick") != kept {
 		t.Error("an exercise that did not change was loaded anew")
 	}
+}
+
+func TestPreviewReloadsPages(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(o *Options) { o.Preview = true })
+	tab := s.learner(t).open(t)
+	path := filepath.Join(s.content, "content", "basics", "track.yaml")
+	write(t, path, read(t, path)+"# changed\n")
+	tab.wait("content", func(m message) bool { return bytes.Contains(m.raw, []byte(`"reload":true`)) })
 }
 
 // Progress in what the content no longer has is kept, and not counted.

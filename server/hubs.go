@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"sync"
 
@@ -44,6 +43,7 @@ func (s *Server) newHub(learner store.Learner) (*hub.Hub, error) {
 		Learner:  learner,
 		Version:  s.o.Version,
 		Host:     s.o.HostShell,
+		Preview:  s.o.Preview,
 		Clusters: s.clusters,
 		Records:  records,
 		Progress: s.store,
@@ -80,16 +80,9 @@ func newestVersion(ctx context.Context, platform *rest.Config) (string, error) {
 	return list.ResourceVersion, nil
 }
 
-// contentChanged is called when an author changed the content, with the mistakes in it.
-func (s *Server) contentChanged(problems []string) {
-	mistake := ""
-	switch n := len(problems); n {
-	case 0:
-	case 1:
-		mistake = "There is a mistake in " + problems[0]
-	default:
-		mistake = fmt.Sprintf("There are %d mistakes in the content, all of them in the log. The first is in %s", n, problems[0])
-	}
+// contentChanged is called when an author changed the content.
+func (s *Server) contentChanged() {
+	mistake := s.library.mistake()
 	s.mu.Lock()
 	hubs := maps.Clone(s.hubs)
 	s.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 
 	"github.com/apilab/apilab/content"
@@ -18,6 +19,18 @@ type library struct {
 	curriculum *content.Curriculum
 	exercises  map[string]*exercises.Exercise
 	sources    map[string][sha256.Size]byte // of the exercises' files, by ID
+
+	first map[*content.Term]*content.Lesson // that a term comes up in
+	index func() (searchIndex, error)       // made when it is first asked for
+}
+
+// lessons returns all lessons in their order.
+func (l *library) lessons() []*content.Lesson {
+	var all []*content.Lesson
+	for _, track := range l.curriculum.Tracks {
+		all = append(all, track.Lessons...)
+	}
+	return all
 }
 
 // exercise returns the exercise with this ID, or nil.
@@ -47,6 +60,15 @@ func load(lessons, tasks fs.FS, before *library) (_ *library, problems []string)
 		}
 		l.exercises[e.ID] = e
 	}
+	l.first = make(map[*content.Term]*content.Lesson)
+	for _, lesson := range l.lessons() {
+		for _, term := range lesson.Terms {
+			if l.first[term] == nil {
+				l.first[term] = lesson
+			}
+		}
+	}
+	l.index = sync.OnceValues(func() (searchIndex, error) { return newSearchIndex(l) })
 	return l, problems
 }
 
@@ -55,7 +77,8 @@ type shelf struct {
 	dir     string // of an author, "" for what is built in
 	log     *slog.Logger
 	newest  atomic.Pointer[library]
-	watcher *watcher // nil for what is built in
+	wrong   atomic.Pointer[[]string] // the mistakes in it
+	watcher *watcher                 // nil for what is built in
 }
 
 // openShelf loads the built-in library, or that in dir.
@@ -73,8 +96,22 @@ func openShelf(dir string, log *slog.Logger) (*shelf, error) {
 
 func (s *shelf) current() *library { return s.newest.Load() }
 
-// load puts what is there now on the shelf, and returns the mistakes in it.
-func (s *shelf) load() (problems []string) {
+// mistake says in a sentence what is wrong with the newest library, empty if nothing is. It is for authors: what is built in
+// has no mistakes.
+func (s *shelf) mistake() string {
+	problems := *s.wrong.Load()
+	switch n := len(problems); n {
+	case 0:
+		return ""
+	case 1:
+		return "There is a mistake in " + problems[0]
+	default:
+		return fmt.Sprintf("There are %d mistakes in the content; `apilab lint` shows them. The first is in %s", n, problems[0])
+	}
+}
+
+// load puts what is there now on the shelf.
+func (s *shelf) load() {
 	var lessons, tasks fs.FS = content.Embedded(), exercises.Embedded()
 	if s.dir != "" {
 		lessons, tasks = os.DirFS(filepath.Join(s.dir, "content")), os.DirFS(filepath.Join(s.dir, "exercises"))
@@ -83,17 +120,18 @@ func (s *shelf) load() (problems []string) {
 	for _, p := range problems {
 		s.log.Warn("a mistake in the content", "at", p)
 	}
+	s.wrong.Store(&problems)
 	s.newest.Store(library)
-	return problems
 }
 
-// follow loads the library again when an author changes it, and then calls changed with the mistakes in it.
-func (s *shelf) follow(changed func(problems []string)) (err error) {
+// follow loads the library again when an author changes it, and then calls changed.
+func (s *shelf) follow(changed func()) (err error) {
 	if s.dir == "" {
 		return nil
 	}
-	s.watcher, err = watch(s.dir, s.log, func() {
-		changed(s.load())
+	s.watcher, err = watch([]string{filepath.Join(s.dir, "content"), filepath.Join(s.dir, "exercises")}, s.log, func() {
+		s.load()
+		changed()
 	})
 	return err
 }

@@ -35,6 +35,8 @@ type page struct {
 	conn *websocket.Conn
 	hub  *hub.Hub
 	log  *slog.Logger
+	// warning is told once the page knows everything else; empty: none.
+	warning string
 
 	out      *outbox
 	messages *rate.Limiter
@@ -71,6 +73,9 @@ func (p *page) run(live context.Context) {
 	defer p.conn.CloseNow()
 	p.hub.Join(p)
 	defer p.hub.Leave(p)
+	if p.warning != "" {
+		p.notice(protocol.Warning, p.warning)
+	}
 	goodbye := context.AfterFunc(live, p.sayGoodbye)
 	defer goodbye()
 

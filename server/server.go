@@ -40,6 +40,7 @@ type Options struct {
 	// ContentDir has the folders content and exercises, which replace the built-in ones and are loaded again when they
 	// change. Empty: the built-in ones.
 	ContentDir string
+	Preview    bool         // pages load themselves again when the content changes, for its author
 	Parallel   int          // clusters that may start at once; 0: by the number of CPUs
 	HostShell  bool         // terminals run the learner's own $SHELL, not closed in
 	Executable string       // this program; default: os.Executable

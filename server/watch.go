@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -13,28 +14,29 @@ import (
 // settleTime lets an editor or a version control system finish: they change files in several steps.
 const settleTime = 200 * time.Millisecond
 
-// A watcher says when something in a folder changed, at any depth.
+// A watcher says when something in folders changed, at any depth.
 type watcher struct {
 	notify *fsnotify.Watcher
 	done   chan struct{}
 }
 
-// watch calls changed, never concurrently, after each change below dir has settled.
-func watch(dir string, log *slog.Logger, changed func()) (*watcher, error) {
+// watch calls changed, never concurrently, after each change below the folders has settled. A folder that is not there is
+// left out.
+func watch(dirs []string, log *slog.Logger, changed func()) (*watcher, error) {
 	notify, err := fsnotify.NewWatcher()
 	if err != nil {
-		return nil, fmt.Errorf("watch %s: %w", dir, err)
+		return nil, fmt.Errorf("watch %s: %w", dirs, err)
 	}
 	w := &watcher{notify: notify, done: make(chan struct{})}
-	if err := w.addFolders(dir); err != nil {
+	if err := w.addFolders(dirs); err != nil {
 		notify.Close()
-		return nil, fmt.Errorf("watch %s: %w", dir, err)
+		return nil, fmt.Errorf("watch %s: %w", dirs, err)
 	}
-	go w.run(dir, log, changed)
+	go w.run(dirs, log, changed)
 	return w, nil
 }
 
-func (w *watcher) run(dir string, log *slog.Logger, changed func()) {
+func (w *watcher) run(dirs []string, log *slog.Logger, changed func()) {
 	defer close(w.done)
 	settled := time.NewTimer(0)
 	<-settled.C
@@ -52,7 +54,7 @@ func (w *watcher) run(dir string, log *slog.Logger, changed func()) {
 			log.Warn("watch the content", "error", err)
 			settled.Reset(settleTime) // events were lost: look again
 		case <-settled.C:
-			if err := w.addFolders(dir); err != nil { // new ones
+			if err := w.addFolders(dirs); err != nil { // new ones
 				log.Warn("watch the content", "error", err)
 			}
 			changed()
@@ -60,13 +62,22 @@ func (w *watcher) run(dir string, log *slog.Logger, changed func()) {
 	}
 }
 
-func (w *watcher) addFolders(dir string) error {
-	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.IsDir() {
+func (w *watcher) addFolders(dirs []string) error {
+	for _, dir := range dirs {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // it went while we looked
+			}
+			if err != nil || !d.IsDir() {
+				return err
+			}
+			return w.notify.Add(path)
+		})
+		if err != nil {
 			return err
 		}
-		return w.notify.Add(path)
-	})
+	}
+	return nil
 }
 
 // Close returns when changed is not called any more.

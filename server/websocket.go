@@ -43,6 +43,7 @@ func (s *Server) websocket(c echo.Context) error {
 		return conn.Close(websocket.StatusProtocolError, "this server speaks "+protocol.Subprotocol)
 	}
 	p := newPage(conn, hub, s.log)
+	p.warning = s.library.mistake()
 	p.run(s.live)
 	return nil
 }

@@ -10,6 +10,7 @@ export const session = new Session(
       return 0
     }
   },
+  () => location.reload(),
 )
 
 addEventListener('online', () => session.hurry())

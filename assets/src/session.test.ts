@@ -22,6 +22,7 @@ function state(...checks: [string, CheckState, number][]): ExerciseState {
 
 function setUp() {
   const sockets: FakeSocket[] = []
+  const reload = vi.fn()
   const session = new Session(
     () => {
       const socket = new FakeSocket()
@@ -29,6 +30,7 @@ function setUp() {
       return socket as unknown as WebSocket
     },
     () => Promise.resolve(0),
+    reload,
   )
   const connect = () => {
     session.connect()
@@ -39,7 +41,7 @@ function setUp() {
     socket.say(hello)
     return socket
   }
-  return { session, connect }
+  return { session, connect, reload }
 }
 
 beforeEach(() => {
@@ -94,6 +96,16 @@ describe('the session', () => {
     socket.say({ ...hello, version: 'v2' })
     socket.say({ ...hello, version: 'v2' })
     expect(session.notices.map((n) => n.level)).toEqual(['info'])
+  })
+
+  test('changed lessons are offered, and loaded at once in a preview', () => {
+    const { session, connect, reload } = setUp()
+    const socket = connect()
+    socket.say({ type: 'content', reload: false })
+    expect(session.notices.map((n) => n.reload)).toEqual([true])
+    expect(reload).not.toHaveBeenCalled()
+    socket.say({ type: 'content', reload: true })
+    expect(reload).toHaveBeenCalledOnce()
   })
 
   test('a notice that is there already is not shown twice, until it is dismissed', () => {

@@ -9,6 +9,8 @@ export interface Notice {
   id: number
   level: Level
   text: string
+  /** The notice offers to load the page again. */
+  reload?: boolean
 }
 
 /**
@@ -31,7 +33,12 @@ export class Session extends EventTarget {
   private readonly frames = new Map<number, (frame: Frame) => void>()
   private noticeID = 0
 
-  constructor(open: () => WebSocket, probe: () => Promise<number>) {
+  constructor(
+    open: () => WebSocket,
+    probe: () => Promise<number>,
+    /** Loads the page again. */
+    readonly reload: () => void,
+  ) {
     super()
     this.connection = new Connection(
       { open, probe },
@@ -86,9 +93,9 @@ export class Session extends EventTarget {
     this.push({ ...state, checks })
   }
 
-  notify(level: Level, text: string): void {
+  notify(level: Level, text: string, reload = false): void {
     if (this.notices.some((n) => n.text === text)) return
-    this.notices = [...this.notices, { id: ++this.noticeID, level, text }]
+    this.notices = [...this.notices, { id: ++this.noticeID, level, text, reload }]
     this.changed('notices')
   }
 
@@ -167,6 +174,10 @@ export class Session extends EventTarget {
         break
       case 'notice':
         this.notify(message.level, message.text)
+        break
+      case 'content':
+        if (message.reload) this.reload()
+        else this.notify('info', 'The lessons have changed.', true)
         break
       case 'bye':
         this.notify('warning', message.reason)

@@ -79,7 +79,9 @@ func (h *Hub) ContentChanged() {
 			h.log.Warn("open a changed exercise", "exercise", id, "error", err)
 		}
 	}
-	h.Notify(protocol.Info, "The lessons have changed. Load the page again to see them.")
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.broadcast("content", protocol.ContentChanged{Reload: h.o.Preview})
 }
 
 // openIn opens the exercise in the session, which runs its setup; mu is held.

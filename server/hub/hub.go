@@ -61,6 +61,7 @@ type Options struct {
 	Learner    store.Learner
 	Version    string // of apilab
 	Host       bool   // terminals run the learner's own shell
+	Preview    bool   // pages load themselves again when the content changes
 	Clusters   Clusters
 	Records    *gateway.Recorder
 	Progress   Progress

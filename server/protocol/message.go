@@ -61,6 +61,10 @@ type (
 		Level Level  `json:"level"`
 		Text  string `json:"text"`
 	}
+	// ContentChanged says that an author changed the lessons: the page shows what they were.
+	ContentChanged struct {
+		Reload bool `json:"reload"` // the page is to load itself again; otherwise it offers that
+	}
 	// Reply answers the request with the same ID.
 	Reply struct {
 		ID    uint64 `json:"id"`
@@ -140,6 +144,7 @@ func (Terminals) kind() string       { return "terminals" }
 func (Editor) kind() string          { return "editor" }
 func (EditorGone) kind() string      { return "editor.gone" }
 func (Notice) kind() string          { return "notice" }
+func (ContentChanged) kind() string  { return "content" }
 func (Reply) kind() string           { return "reply" }
 func (Bye) kind() string             { return "bye" }
 

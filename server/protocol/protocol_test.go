@@ -107,6 +107,7 @@ func TestEncode(t *testing.T) {
 		`{"type":"reply","id":3,"ok":true,"value":{"terminal":1}}`:           Reply{ID: 3, OK: true, Value: Opened{Terminal: 1}},
 		`{"type":"reply","id":3,"ok":false,"error":"no"}`:                    Reply{ID: 3, Error: "no"},
 		`{"type":"notice","level":"warning","text":"\u003cb\u003e"}`:         Notice{Level: Warning, Text: "<b>"},
+		`{"type":"content","reload":true}`:                                   ContentChanged{Reload: true},
 		`{"type":"terminals","terminals":[]}`:                                Terminals{Terminals: []Terminal{}},
 		`{"type":"editor.gone","token":"t"}`:                                 EditorGone{Token: "t"},
 		`{"type":"editor","token":"t","name":"a","text":"b","language":"c"}`: Editor{Token: "t", Name: "a", Text: "b", Language: "c"},

@@ -20,7 +20,9 @@ export class ApilabNotices extends LightElement {
         : repeat(
             session.notices,
             (notice) => notice.id,
-            (notice) => html`<div class="notice ${notice.level}"><span>${notice.text}</span><button type="button" class="icon-button" aria-label="Dismiss this notice" @click=${() => session.dismiss(notice.id)}>${icon('close')}</button></div>`,
+            (notice) => html`<div class="notice ${notice.level}"><span>${notice.text}</span>${
+              notice.reload ? html`<button type="button" class="button" @click=${() => session.reload()}>Load the page again</button>` : nothing
+            }<button type="button" class="icon-button" aria-label="Dismiss this notice" @click=${() => session.dismiss(notice.id)}>${icon('close')}</button></div>`,
           )
     }</div>`
   }

@@ -106,6 +106,7 @@ export type ServerMessage =
   | ({ type: 'editor' } & EditorRequest)
   | { type: 'editor.gone'; token: string }
   | { type: 'notice'; level: Level; text: string }
+  | { type: 'content'; reload: boolean }
   | { type: 'bye'; reason: string }
 
 export interface Reply {
