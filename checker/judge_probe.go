@@ -142,7 +142,7 @@ func (j *probeJudge) start(seen string) {
 	stores := j.check.stores
 	j.session.task(func(context.Context) {
 		defer cancel()
-		outcome := runProbe(ctx, j.session.client, j.check.spec.Probe)
+		outcome := runProbe(ctx, j.session.client, j.session.records, j.check.spec.Probe)
 		// What the probe itself changed has to be seen before it is compared with what comes.
 		_ = j.session.settle(ctx, nil, stores)
 		done := j.session.queue.push(func() {

@@ -23,20 +23,21 @@ const probeManager = "apilab-probe"
 
 // A probeOutcome is what came of a probe's steps.
 type probeOutcome struct {
-	results []any  // of the steps that were taken: {ok, code, reason, message, object}
+	results []any  // of the steps that were taken: {ok, code, reason, message, object, requests}
 	missed  string // the step that did not go as it should, which was the last one
 	err     error  // the steps could not be taken at all
 }
 
 // A prober takes the steps of one run, and remembers how to take them back.
 type prober struct {
-	client *watch.Client
-	undo   []func(context.Context) error
+	client   *watch.Client
+	observer observer
+	undo     []func(context.Context) error
 }
 
 // runProbe takes the steps in order until one does not go as it should, and takes back what they did.
-func runProbe(ctx context.Context, client *watch.Client, probe *exercises.Probe) *probeOutcome {
-	p := &prober{client: client}
+func runProbe(ctx context.Context, client *watch.Client, records Records, probe *exercises.Probe) *probeOutcome {
+	p := &prober{client: client, observer: newObserver(records)}
 	defer p.cleanUp(ctx)
 	outcome := &probeOutcome{}
 	for i := range probe.Steps {
@@ -47,6 +48,7 @@ func runProbe(ctx context.Context, client *watch.Client, probe *exercises.Probe)
 			return outcome
 		}
 		result, missed := judgeStep(step, object, err)
+		result["requests"] = p.observer.taken()
 		outcome.results = append(outcome.results, result)
 		if missed != "" {
 			outcome.missed = fmt.Sprintf("step %d, %s: %s", i+1, describe(step), missed)
@@ -114,6 +116,8 @@ func describe(step *exercises.Step) string {
 		what = step.Patch.Resource + " " + step.Patch.Name
 	case step.Delete != nil:
 		what = step.Delete.Resource + " " + step.Delete.Name
+	case step.Observe != nil:
+		what = "for " + step.Observe.For.String()
 	case step.Wait != nil:
 		what = "for " + step.Wait.Resource + " " + step.Wait.Name
 	}
@@ -138,6 +142,8 @@ func (p *prober) take(ctx context.Context, step *exercises.Step) (*unstructured.
 			return nil, err
 		}
 		return nil, objects.Delete(ctx, step.Delete.Name, metav1.DeleteOptions{DryRun: dryRun})
+	case step.Observe != nil:
+		return nil, p.observer.observe(ctx, step.Observe.For)
 	default:
 		return p.wait(ctx, step.Wait)
 	}

@@ -154,6 +154,7 @@ type Step struct {
 	Patch   *PatchStep     `json:"patch,omitempty"`
 	Delete  *ObjectRef     `json:"delete,omitempty"`
 	Wait    *WaitStep      `json:"wait,omitempty"`
+	Observe *ObserveStep   `json:"observe,omitempty"`
 	DryRun  bool           `json:"dryRun,omitempty"`
 	Refused bool           `json:"refused,omitempty"` // the step must be refused by the server; without it, it must succeed
 }
@@ -173,6 +174,11 @@ type WaitStep struct {
 	Within time.Duration `json:"within,omitempty"` // default 10 s, at most 60 s; written "5s"
 
 	expect *expr.Expression // of Expect
+}
+
+// ObserveStep lets a time pass and then lists the learner's requests since the probe began, or since the observe before.
+type ObserveStep struct {
+	For time.Duration `json:"for"` // at most 60 s; written "5s"
 }
 
 // Wrong is a plausible wrong answer: after Run, with Program running, the checks in Stays must not pass.

@@ -75,7 +75,7 @@ func TestSchemaKnowsTheFieldsOfTheLoader(t *testing.T) {
 	for name, def := range s.Defs {
 		known[name] = def.Properties
 	}
-	for _, typ := range []any{Exercise{}, Check{}, Hint{}, ObjectRef{}, ObjectsRef{}, HistoryRef{}, RequestRef{}, Answer{}, Choice{}, Option{}, Probe{}, Step{}, PatchStep{}, WaitStep{}, Wrong{}, Cluster{}, Controller{}, Stage{}, FinalizersAct{}, ApplyAct{}, DeleteAct{}, EventAct{}} {
+	for _, typ := range []any{Exercise{}, Check{}, Hint{}, ObjectRef{}, ObjectsRef{}, HistoryRef{}, RequestRef{}, Answer{}, Choice{}, Option{}, Probe{}, Step{}, PatchStep{}, WaitStep{}, ObserveStep{}, Wrong{}, Cluster{}, Controller{}, Stage{}, FinalizersAct{}, ApplyAct{}, DeleteAct{}, EventAct{}} {
 		fields := map[string]reflect.Value{}
 		collectFields(reflect.New(reflect.TypeOf(typ)).Elem(), fields)
 		name := reflect.TypeOf(typ).Name()
@@ -97,7 +97,7 @@ func TestFormatReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, typ := range []any{Exercise{}, Check{}, Hint{}, ObjectRef{}, ObjectsRef{}, HistoryRef{}, RequestRef{}, Answer{}, Choice{}, Option{}, Probe{}, Step{}, PatchStep{}, WaitStep{}, Wrong{}, Cluster{}, Controller{}, Stage{}, FinalizersAct{}, ApplyAct{}, DeleteAct{}, EventAct{}, Backdrop{}} {
+	for _, typ := range []any{Exercise{}, Check{}, Hint{}, ObjectRef{}, ObjectsRef{}, HistoryRef{}, RequestRef{}, Answer{}, Choice{}, Option{}, Probe{}, Step{}, PatchStep{}, WaitStep{}, ObserveStep{}, Wrong{}, Cluster{}, Controller{}, Stage{}, FinalizersAct{}, ApplyAct{}, DeleteAct{}, EventAct{}, Backdrop{}} {
 		fields := map[string]reflect.Value{}
 		collectFields(reflect.New(reflect.TypeOf(typ)).Elem(), fields)
 		for field := range fields {

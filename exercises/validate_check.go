@@ -219,7 +219,7 @@ const MaxWait = 60 * time.Second
 func (v *validator) step(path string, s *Step) {
 	verbs := s.verbs()
 	if len(verbs) != 1 {
-		v.say(path, "%s has %d verbs; a step has exactly one of create, apply, patch, delete, wait", path, len(verbs))
+		v.say(path, "%s has %d verbs; a step has exactly one of create, apply, patch, delete, wait, observe", path, len(verbs))
 		return
 	}
 	switch {
@@ -238,6 +238,8 @@ func (v *validator) step(path string, s *Step) {
 		}
 	case s.Delete != nil:
 		v.objectRef(path+".delete", *s.Delete)
+	case s.Observe != nil:
+		v.observe(path, s)
 	case s.Wait != nil:
 		v.objectRef(path+".wait", s.Wait.ObjectRef)
 		v.required(path+".wait.expect", s.Wait.Expect)
@@ -250,6 +252,15 @@ func (v *validator) step(path string, s *Step) {
 		if s.DryRun || s.Refused {
 			v.say(path, "%s: dryRun and refused are not for wait", path)
 		}
+	}
+}
+
+func (v *validator) observe(path string, s *Step) {
+	if s.Observe.For <= 0 || s.Observe.For > MaxWait {
+		v.say(path+".observe", "%s.observe.for is %s; more than nothing and at most %s", path, s.Observe.For, MaxWait)
+	}
+	if s.DryRun || s.Refused {
+		v.say(path, "%s: dryRun and refused are not for observe", path)
 	}
 }
 
@@ -275,7 +286,7 @@ func (s *Step) verbs() []string {
 		set  bool
 	}{
 		{"create", s.Create != nil}, {"apply", s.Apply != nil}, {"patch", s.Patch != nil},
-		{"delete", s.Delete != nil}, {"wait", s.Wait != nil},
+		{"delete", s.Delete != nil}, {"wait", s.Wait != nil}, {"observe", s.Observe != nil},
 	} {
 		if verb.set {
 			verbs = append(verbs, verb.name)
@@ -284,5 +295,5 @@ func (s *Step) verbs() []string {
 	return verbs
 }
 
-// Verb returns what the step does: create, apply, patch, delete or wait.
+// Verb returns what the step does: create, apply, patch, delete, wait or observe.
 func (s *Step) Verb() string { return s.verbs()[0] }

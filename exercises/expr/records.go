@@ -56,6 +56,8 @@ var recordFields = map[string]map[string]*types.Type{
 		"reason":  types.StringType,
 		"message": types.StringType,
 		"object":  types.DynType,
+		// Of observe; of other steps there are none.
+		"requests": types.NewListType(requestType),
 	},
 }
 
