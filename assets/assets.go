@@ -42,7 +42,7 @@ func OpenFS(fsys fs.FS) (*Renderer, error) {
 		return nil, err
 	}
 	funcs := r.funcs()
-	for _, page := range []string{"home", "lesson", "signin", "error"} {
+	for _, page := range []string{"home", "track", "lesson", "reference", "glossary", "signin", "error"} {
 		t, err := template.New("layout.html").Funcs(funcs).ParseFS(fsys, "templates/layout.html", "templates/parts.html", "templates/"+page+".html")
 		if err != nil {
 			return nil, fmt.Errorf("parse page templates: %w", err)
@@ -60,6 +60,15 @@ func (r *Renderer) Built() bool { return len(r.manifest) > 0 }
 
 // Home writes the page with all tracks.
 func (r *Renderer) Home(w io.Writer, p Home) error { return r.page(w, "home", p) }
+
+// Track writes the page of a track.
+func (r *Renderer) Track(w io.Writer, p TrackPage) error { return r.page(w, "track", p) }
+
+// Reference writes a reference page.
+func (r *Renderer) Reference(w io.Writer, p Reference) error { return r.page(w, "reference", p) }
+
+// Glossary writes the page with all terms.
+func (r *Renderer) Glossary(w io.Writer, p Glossary) error { return r.page(w, "glossary", p) }
 
 // Lesson writes the page of a lesson.
 func (r *Renderer) Lesson(w io.Writer, p Lesson) error { return r.page(w, "lesson", p) }

@@ -15,7 +15,24 @@ import (
 func pages(r *Renderer) map[string]func(io.Writer) error {
 	page := Page{Title: "Watch", Scheme: Dark, Split: 40, Version: "v0.1.0", Learner: "local"}
 	items := []LessonItem{{ID: "t/watch", URL: "/lessons/t/watch", Title: "Watch <events>", Minutes: 25, Current: true, Exercises: []ExerciseItem{{ID: "t/one", Title: "One", Done: true}, {ID: "t/two", Title: "Two"}}}}
+	terms := []Term{{ID: "watch", Name: "watch", Also: []string{"watching"}, Text: "It <em>stays</em> open.", In: &Link{"/lessons/t/watch", "Watch <events>"}}}
+	track := Track{ID: "t", URL: "/tracks/t", Title: "T", Summary: "All of <events>.", Outcome: "see", Needs: []Need{{Link{"/tracks/s", "S"}, true}}, Lessons: items, Current: true}
+	references := []Summary{{Link{"/reference/t/sheet", "Sheet"}, "All."}}
 	return map[string]func(io.Writer) error{
+		"track": func(w io.Writer) error {
+			return r.Track(w, TrackPage{Page: page, Track: track, Number: 1, Count: 2, Continue: &Continue{URL: "/lessons/t/watch", Lesson: "Watch <events>", Done: 1, Total: 2}, References: references, Next: &Link{"/tracks/u", "U"}})
+		},
+		"track that is finished": func(w io.Writer) error {
+			return r.Track(w, TrackPage{Page: page, Track: track, Number: 1, Count: 2, Next: &Link{"/tracks/u", "U"}})
+		},
+		"glossary":       func(w io.Writer) error { return r.Glossary(w, Glossary{Page: page, Terms: terms}) },
+		"empty glossary": func(w io.Writer) error { return r.Glossary(w, Glossary{Page: page}) },
+		"reference": func(w io.Writer) error {
+			return r.Reference(w, Reference{Page: page, Track: Link{"/tracks/t", "T"}, ID: "t/sheet", Name: "Sheet <1>", Headings: []Heading{{"a", "A", 2}}, Body: "<h2 id=\"a\">A</h2>", Terms: terms})
+		},
+		"home of who has finished": func(w io.Writer) error {
+			return r.Home(w, Home{Page: page, Finished: true, Tracks: []Track{track}, Terms: 3, References: references})
+		},
 		"home": func(w io.Writer) error {
 			return r.Home(w, Home{Page: page, Continue: &Continue{URL: "/lessons/t/watch", Lesson: "Watch <events>", Done: 1, Total: 2}, Tracks: []Track{{ID: "t", Title: "T", Lessons: items}, {ID: "later", Title: "Later"}}})
 		},
@@ -24,7 +41,7 @@ func pages(r *Renderer) map[string]func(io.Writer) error {
 		},
 		"home without tracks": func(w io.Writer) error { return r.Home(w, Home{Page: page}) },
 		"lesson": func(w io.Writer) error {
-			return r.Lesson(w, Lesson{Page: page, Track: Link{"/#t", "T"}, ID: "t/watch", Name: "Watch <events>", Number: 1, Count: 2, Siblings: items, Next: &Link{"/lessons/t/b", "B"}, Headings: []Heading{{"a", "A", 2}}, Objectives: []template.HTML{"see <code>rv</code>"}, Needs: []Link{{"/lessons/t/0", "Zero"}}, Body: "<h2 id=\"a\">A</h2>", Exercises: items[0].Exercises})
+			return r.Lesson(w, Lesson{Page: page, Track: Link{"/tracks/t", "T"}, ID: "t/watch", Name: "Watch <events>", Number: 1, Count: 2, Siblings: items, Next: &Neighbour{Link: Link{"/lessons/t/b", "B"}, Track: "T2"}, Terms: terms, Headings: []Heading{{"a", "A", 2}}, Objectives: []template.HTML{"see <code>rv</code>"}, Needs: []Link{{"/lessons/t/0", "Zero"}}, Body: "<h2 id=\"a\">A</h2>", Exercises: items[0].Exercises})
 		},
 		"signin": func(w io.Writer) error {
 			return r.SignIn(w, SignIn{Page: page, Problem: "This link was used already.", Command: "apilab open"})
@@ -65,7 +82,7 @@ func TestPages(t *testing.T) {
 func TestUnbuiltPageSaysHowToBuild(t *testing.T) {
 	t.Parallel()
 	fsys := fstest.MapFS{"dist/.keep": {}}
-	for _, name := range []string{"layout", "parts", "home", "lesson", "signin", "error", "exercise"} {
+	for _, name := range []string{"layout", "parts", "home", "track", "lesson", "reference", "glossary", "signin", "error", "exercise"} {
 		file := "templates/" + name + ".html"
 		data, err := embedded.ReadFile(file)
 		if err != nil {

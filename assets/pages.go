@@ -1,6 +1,9 @@
 package assets
 
-import "html/template"
+import (
+	"html/template"
+	"slices"
+)
 
 // A Page is what every page shows around its own content. NewPage fills what the browser remembers.
 type Page struct {
@@ -31,7 +34,11 @@ type Link struct {
 type Home struct {
 	Page
 	Continue *Continue // nil for a learner who has not begun, and for one who has finished everything
+	Finished bool      // everything there is
 	Tracks   []Track   // in the curriculum's order; one without lessons is shown as planned
+	Terms    int       // in the glossary
+	// References are the reference pages of all tracks.
+	References []Summary
 }
 
 // First is the lesson that a new learner begins with; nil when there is none.
@@ -54,9 +61,16 @@ func (h Home) Planned() (planned []Track) {
 	return planned
 }
 
+// A Summary is a link with a sentence on what is there.
+type Summary struct {
+	Link
+	Summary string
+}
+
 // Continue says where the learner left off.
 type Continue struct {
 	URL    string // of the lesson; with "#exercise-<id>" it leads to the card
+	Begin  bool   // nothing of it was seen yet
 	Track  string // title
 	Lesson string // title
 	Done   int    // exercises of the lesson that are passed
@@ -64,13 +78,81 @@ type Continue struct {
 	Next   string // title of the next exercise, may be empty
 }
 
-// A Track is a row of the home page.
+// A Track is a card of the home page, and has a page of its own.
 type Track struct {
-	ID      string // also the row's anchor
+	ID      string
+	URL     string
 	Title   string
 	Summary string // one or two sentences
 	Outcome string // what the learner can do afterwards; may be empty
+	Needs   []Need
 	Lessons []LessonItem
+	Current bool // where the learner left off
+}
+
+// A Need is a track that comes before.
+type Need struct {
+	Link
+	Done bool
+}
+
+// Difficulty is the track's range of difficulty, in words.
+func (t Track) Difficulty() string {
+	order := []string{"introductory", "intermediate", "advanced"}
+	first, last := len(order), -1
+	for _, l := range t.Lessons {
+		if i := slices.Index(order, l.Difficulty); i >= 0 {
+			first, last = min(first, i), max(last, i)
+		}
+	}
+	switch {
+	case last < 0:
+		return ""
+	case first == last:
+		return order[first]
+	}
+	return order[first] + " to " + order[last]
+}
+
+// Passed tells whether the track has exercises and all are passed.
+func (t Track) Passed() bool { return t.Total() > 0 && t.Done() == t.Total() }
+
+// TrackPage is the page of a track.
+type TrackPage struct {
+	Page
+	Track      Track
+	Number     int // of Count, from 1, among the tracks that have lessons
+	Count      int
+	Continue   *Continue // nil for who has finished the track
+	References []Summary
+	Next       *Link // the next track
+}
+
+// A Term of the glossary.
+type Term struct {
+	ID   string // its anchor in the glossary
+	Name string
+	Also []string
+	Text template.HTML // inline
+	In   *Link         // the first lesson that it comes up in
+}
+
+// Glossary is the page with all terms.
+type Glossary struct {
+	Page
+	Terms []Term // by name
+}
+
+// Reference is a page to look things up in.
+type Reference struct {
+	Page
+	Track    Link
+	ID       string // "track/slug"
+	Name     string
+	Summary  string
+	Headings []Heading
+	Body     template.HTML // as a lesson's
+	Terms    []Term        // that are marked in Body
 }
 
 // Done counts the track's passed exercises.
@@ -135,7 +217,7 @@ type ExerciseItem struct {
 // Lesson is the page of one lesson: text on one side, the workbench on the other.
 type Lesson struct {
 	Page
-	Track      Link   // the row of the home page: "/#<track id>"
+	Track      Link
 	ID         string // "track/slug"
 	Name       string // title of the lesson
 	Summary    string
@@ -146,10 +228,17 @@ type Lesson struct {
 	Number     int             // of Count, from 1, in its track
 	Count      int
 	Siblings   []LessonItem // the track's lessons, for the contents menu
-	Prev, Next *Link
+	Prev, Next *Neighbour
 	Headings   []Heading
+	Terms      []Term        // that are marked in Body
 	Body       template.HTML // rendered lesson, as the README's markup contract says; without the h1
 	Exercises  []ExerciseItem
+}
+
+// A Neighbour is the lesson before or after.
+type Neighbour struct {
+	Link
+	Track string // title of its track, if that is another one
 }
 
 // A Heading of a lesson.
@@ -168,6 +257,8 @@ type ExerciseCard struct {
 	Checks []Check
 	Needs  []Link // exercises that come before and are not passed yet
 	Done   bool   // passed, by the store
+	// Simulated are sentences, one for each controller that plays a part here without being the real one.
+	Simulated []template.HTML
 }
 
 // A Check is one line of an exercise card.

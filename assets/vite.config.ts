@@ -13,9 +13,11 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     rolldownOptions: {
       input: {
+        glossary: 'src/glossary.ts',
         home: 'src/home.ts',
         lesson: 'src/lesson.ts',
         plain: 'src/plain.ts',
+        reference: 'src/reference.ts',
         style: 'src/styles/main.css',
         favicon: 'src/images/favicon.svg',
       },

@@ -147,7 +147,7 @@ func (g *glossaryLoader) term(file string, key, value *yaml.Node) *Term {
 	if !ok {
 		return nil
 	}
-	t.Text, t.Plain = RenderInline(source), plainMarkdown(source)
+	t.Text, t.Plain = RenderInline(source), PlainText(source)
 	return t
 }
 
@@ -202,7 +202,12 @@ func isSentence(src string) bool {
 	return plain
 }
 
-func plainMarkdown(src string) string {
-	source := []byte(src)
-	return plainText(snippets.Parser().Parse(text.NewReader(source)), source)
+// PlainText returns the text of a piece of Markdown without its markup, for a search.
+func PlainText(src string) string {
+	source := []byte(strings.ReplaceAll(src, "\r\n", "\n"))
+	var texts []string
+	for _, s := range sectionsOf(snippets.Parser().Parse(text.NewReader(source)), source) {
+		texts = append(texts, strings.TrimSpace(s.Heading.Text+"\n"+s.Text))
+	}
+	return strings.Join(texts, "\n")
 }

@@ -33,6 +33,9 @@ func card(library *library, progress progress, exercise *exercises.Exercise) ass
 		}
 		card.Needs = append(card.Needs, assets.Link{URL: lessonURL(lesson.ID) + "#" + exerciseAnchor(id), Title: before.Title})
 	}
+	for _, c := range exercise.Controllers {
+		card.Simulated = append(card.Simulated, content.RenderInline(c.Says))
+	}
 	passed := make(map[string]bool)
 	for _, c := range progress.exercises[exercise.ID].Checks {
 		passed[c.ID] = !c.PassedAt.IsZero()

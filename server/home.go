@@ -9,7 +9,7 @@ import (
 	"github.com/apilab/apilab/assets"
 )
 
-// home shows all tracks, how far the learner is in them, and where to go on.
+// home shows all tracks as cards, how far the learner is in them, and where to go on.
 func (s *Server) home(c echo.Context) error {
 	if err := s.prolong(c); err != nil {
 		s.log.Warn("prolong a session", "error", err) // the page is worth more than the cookie
@@ -19,13 +19,11 @@ func (s *Server) home(c echo.Context) error {
 		return err
 	}
 	library := s.library.current()
-	home := assets.Home{Page: s.page(c, "Home"), Continue: progress.next(library)}
+	home := assets.Home{Page: s.page(c, "Home"), Continue: progress.next(library), Terms: len(library.curriculum.Glossary)}
+	home.Finished = home.Continue == nil && progress.last(library) != nil
 	for _, track := range library.curriculum.Tracks {
-		item := assets.Track{ID: track.ID, Title: track.Title, Summary: track.Summary, Outcome: track.Outcome}
-		for _, lesson := range track.Lessons {
-			item.Lessons = append(item.Lessons, progress.lesson(library, lesson))
-		}
-		home.Tracks = append(home.Tracks, item)
+		home.Tracks = append(home.Tracks, progress.track(library, track))
+		home.References = append(home.References, references(track)...)
 	}
 	return s.html(c, http.StatusOK, func(w *bytes.Buffer) error { return s.renderer.Home(w, home) })
 }

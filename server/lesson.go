@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -62,38 +63,52 @@ func (s *Server) lesson(c echo.Context) error {
 			page.Needs = append(page.Needs, assets.Link{URL: lessonURL(id), Title: before.Title})
 		}
 	}
-	for _, h := range lesson.Headings {
-		if h.Level <= 3 {
-			page.Headings = append(page.Headings, assets.Heading{ID: h.ID, Text: h.Text, Level: h.Level})
-		}
-	}
+	page.Headings = headings(lesson.Headings)
+	page.Terms = terms(library, lesson.Terms)
 	if track := library.curriculum.Track(lesson.Track); track != nil {
 		place(&page, library, progress, track, lesson)
 	}
 	return s.html(c, http.StatusOK, func(w *bytes.Buffer) error { return s.renderer.Lesson(w, page) })
 }
 
-// place sets where in its track a lesson stands.
+// headings are those that a page lists.
+func headings(all []content.Heading) []assets.Heading {
+	var listed []assets.Heading
+	for _, h := range all {
+		if h.Level <= 3 {
+			listed = append(listed, assets.Heading{ID: h.ID, Text: h.Text, Level: h.Level})
+		}
+	}
+	return listed
+}
+
+// place sets where in its track and among all lessons a lesson stands.
 func place(page *assets.Lesson, library *library, progress progress, track *content.Track, lesson *content.Lesson) {
-	page.Track = assets.Link{URL: "/#" + track.ID, Title: track.Title}
+	page.Track = assets.Link{URL: trackURL(track.ID), Title: track.Title}
 	page.Count = len(track.Lessons)
 	for i, sibling := range track.Lessons {
 		item := progress.lesson(library, sibling)
 		item.Current = sibling == lesson
 		page.Siblings = append(page.Siblings, item)
-		if sibling != lesson {
-			continue
+		if sibling == lesson {
+			page.Number = i + 1
 		}
-		page.Number = i + 1
-		if i > 0 {
-			page.Prev = linkTo(track.Lessons[i-1])
-		}
-		if i+1 < len(track.Lessons) {
-			page.Next = linkTo(track.Lessons[i+1])
-		}
+	}
+	all := library.lessons()
+	at := slices.Index(all, lesson)
+	if at > 0 {
+		page.Prev = neighbour(library, all[at-1], lesson)
+	}
+	if at+1 < len(all) {
+		page.Next = neighbour(library, all[at+1], lesson)
 	}
 }
 
-func linkTo(lesson *content.Lesson) *assets.Link {
-	return &assets.Link{URL: lessonURL(lesson.ID), Title: lesson.Title}
+// neighbour links to a lesson from the one beside it.
+func neighbour(library *library, to, from *content.Lesson) *assets.Neighbour {
+	n := &assets.Neighbour{Link: assets.Link{URL: lessonURL(to.ID), Title: to.Title}}
+	if to.Track != from.Track {
+		n.Track = library.curriculum.Track(to.Track).Title
+	}
+	return n
 }

@@ -1,10 +1,12 @@
 package server
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,10 +21,78 @@ func TestHome(t *testing.T) {
 	s := start(t)
 	v := s.learner(t)
 	a := v.get("/")
-	a.wants(t, http.StatusOK, "Basics", "What to begin with.", "The first lesson", "/lessons/basics/second")
+	a.wants(t, http.StatusOK, "Basics", "What to begin with.", "Begin with The first lesson", `href="/tracks/basics"`, "2 lessons", "25 min", "introductory",
+		`href="/glossary"`, `href="/reference/basics/sheet"`)
 	if strings.Contains(a.body, "Say hello</") {
 		t.Log("the home page names exercises")
 	}
+}
+
+func TestTrack(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	v := s.learner(t)
+	v.get("/tracks/basics").wants(t, http.StatusOK, "What to begin with.", "begin.", "25 min", "Begin ·", "The first lesson", `href="/lessons/basics/second"`,
+		`href="/lessons/basics/second#exercise-basics-ask"`, "no other track", `href="/reference/basics/sheet"`)
+	v.get("/lessons/basics/second")
+	v.get("/tracks/basics").wants(t, http.StatusOK, "Continue ·", "The second lesson", "Builds on")
+	v.get("/tracks/more").wants(t, http.StatusOK, `href="/tracks/basics"`, "Track 2 of 2")
+	v.get("/tracks/none").wants(t, http.StatusNotFound, "no page at this address")
+}
+
+func TestNeighboursCrossTracks(t *testing.T) {
+	t.Parallel()
+	v := start(t).learner(t)
+	v.get("/lessons/basics/second").wants(t, http.StatusOK, `href="/lessons/basics/first" rel="prev"`, `href="/lessons/more/last" rel="next"`, "Next track: More")
+	v.get("/lessons/more/last").wants(t, http.StatusOK, `href="/lessons/basics/second" rel="prev"`, "Before, in Basics", "This was the last lesson")
+}
+
+func TestGlossary(t *testing.T) {
+	t.Parallel()
+	v := start(t).learner(t)
+	v.get("/glossary").wants(t, http.StatusOK, `<div id="lesson"`, "What you <em>read</em>.", "First met in", "The last lesson")
+	v.get("/lessons/more/last").wants(t, http.StatusOK, `<a href="/glossary#lesson" aria-describedby="term:lesson">lesson</a>`, `<dd id="term:lesson">What you <em>read</em>.`)
+}
+
+func TestReference(t *testing.T) {
+	t.Parallel()
+	v := start(t).learner(t)
+	v.get("/reference/basics/sheet").wants(t, http.StatusOK, "All of it", `<h2 id="reads">`, "<apilab-run>", `href="/tracks/basics"`, "apilab-filter")
+	v.get("/reference/basics/none").wants(t, http.StatusNotFound, "no page at this address")
+}
+
+func TestSearchIndex(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	v := s.learner(t)
+	a := v.get("/search.json")
+	a.wants(t, http.StatusOK)
+	var entries []searchEntry
+	if err := json.Unmarshal([]byte(a.body), &entries); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []searchEntry{
+		{Kind: "track", URL: "/tracks/basics", Title: "Basics", Text: "What to begin with. begin."},
+		{Kind: "lesson", URL: "/lessons/basics/first", Title: "The first lesson", Place: "Basics", Also: "say hello\nHow it begins."},
+		{Kind: "section", URL: "/lessons/basics/first", Title: "The first lesson", Text: "Read this first."},
+		{Kind: "section", URL: "/lessons/basics/first#say-something", Title: "Say something", Place: "The first lesson"},
+		{Kind: "exercise", URL: "/lessons/basics/first#exercise-basics-say", Title: "Say hello", Place: "The first lesson", Text: "Type hello.\nYou said hello"},
+		{Kind: "reference", URL: "/reference/basics/sheet", Title: "Sheet", Place: "Basics", Also: "All of it."},
+		{Kind: "section", URL: "/reference/basics/sheet#reads", Title: "Reads", Place: "Sheet", Text: "kubectl get pods"},
+		{Kind: "term", URL: "/glossary#lesson", Title: "lesson", Place: "Glossary", Also: "chapter", Text: "What you read."},
+	} {
+		if !slices.Contains(entries, want) {
+			t.Errorf("no %+v in\n%+v", want, entries)
+		}
+	}
+	tag := a.header.Get("ETag")
+	v.get("/search.json", header("If-None-Match", tag)).wants(t, http.StatusNotModified)
+	zipped := v.get("/search.json", header("Accept-Encoding", "gzip"))
+	zipped.wants(t, http.StatusOK, "Say hello")
+	if zipped.header.Get("Content-Encoding") != "gzip" || zipped.header.Get("ETag") == tag {
+		t.Errorf("compressed, it comes with %v", zipped.header)
+	}
+	s.visitor(t).get("/search.json").wants(t, http.StatusUnauthorized, "Open the link that apilab printed")
 }
 
 func TestLesson(t *testing.T) {
@@ -38,7 +108,7 @@ func TestLesson(t *testing.T) {
 		v.get(path).wants(t, http.StatusNotFound, "no page at this address")
 	}
 	// The last one visited is where to go on.
-	v.get("/").wants(t, http.StatusOK, "The second lesson", "/lessons/basics/second")
+	v.get("/").wants(t, http.StatusOK, "Continue ·", "The second lesson", "/lessons/basics/second")
 }
 
 func TestLessonShowsWhatIsPassed(t *testing.T) {

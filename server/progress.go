@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/apilab/apilab/assets"
@@ -30,9 +31,39 @@ func (s *Server) progressOf(ctx context.Context, learner string) (progress, erro
 
 func (p progress) passed(exercise string) bool { return !p.exercises[exercise].PassedAt.IsZero() }
 
+// track returns a track with its lessons.
+func (p progress) track(library *library, track *content.Track) assets.Track {
+	t := assets.Track{ID: track.ID, URL: trackURL(track.ID), Title: track.Title, Summary: track.Summary, Outcome: track.Outcome}
+	last := p.last(library)
+	for _, lesson := range track.Lessons {
+		item := p.lesson(library, lesson)
+		item.Current = lesson == last
+		t.Current = t.Current || item.Current
+		t.Lessons = append(t.Lessons, item)
+	}
+	for _, id := range track.Needs {
+		if before := library.curriculum.Track(id); before != nil {
+			t.Needs = append(t.Needs, assets.Need{Link: assets.Link{URL: trackURL(id), Title: before.Title}, Done: p.finished(library, before)})
+		}
+	}
+	return t
+}
+
+// finished tells whether a track has nothing left to do.
+func (p progress) finished(library *library, track *content.Track) bool {
+	for _, lesson := range track.Lessons {
+		for _, item := range p.items(library, lesson) {
+			if !item.Done {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // lesson returns a lesson's line in a list.
 func (p progress) lesson(library *library, lesson *content.Lesson) assets.LessonItem {
-	item := assets.LessonItem{
+	return assets.LessonItem{
 		ID:         lesson.ID,
 		URL:        lessonURL(lesson.ID),
 		Title:      lesson.Title,
@@ -41,10 +72,6 @@ func (p progress) lesson(library *library, lesson *content.Lesson) assets.Lesson
 		Difficulty: string(lesson.Difficulty),
 		Exercises:  p.items(library, lesson),
 	}
-	if last := p.last(library); last != nil {
-		item.Current = last.ID == lesson.ID
-	}
-	return item
 }
 
 // items returns a lesson's exercises, without those that the library does not have.
@@ -75,23 +102,28 @@ func (p progress) next(library *library) *assets.Continue {
 	if last == nil {
 		return nil
 	}
-	seen := make(map[string]bool, len(p.visited))
+	return p.from(library, library.lessons(), last)
+}
+
+// nextIn says where the learner goes on in a track, be it at its beginning. It is nil for who has finished the track.
+func (p progress) nextIn(library *library, track *content.Track) *assets.Continue {
 	for _, id := range p.visited {
-		seen[id] = true
-	}
-	var order []*content.Lesson // from the last lesson on, and then around to those before it
-	at := 0
-	for _, track := range library.curriculum.Tracks {
-		for _, lesson := range track.Lessons {
-			if lesson == last {
-				at = len(order)
-			}
-			order = append(order, lesson)
+		if lesson := library.curriculum.Lesson(id); lesson != nil && lesson.Track == track.ID {
+			return p.from(library, track.Lessons, lesson)
 		}
 	}
-	for i := range order {
-		lesson := order[(at+i)%len(order)]
-		if here := p.goOn(library, lesson); here.Done < here.Total || !seen[lesson.ID] {
+	if len(track.Lessons) == 0 {
+		return nil
+	}
+	return p.from(library, track.Lessons, track.Lessons[0])
+}
+
+// from returns the first of the lessons with something left, from the given one on and then around to those before it.
+func (p progress) from(library *library, lessons []*content.Lesson, lesson *content.Lesson) *assets.Continue {
+	at := slices.Index(lessons, lesson)
+	for i := range lessons {
+		lesson := lessons[(at+i)%len(lessons)]
+		if here := p.goOn(library, lesson); here.Done < here.Total || !slices.Contains(p.visited, lesson.ID) {
 			return here
 		}
 	}
@@ -99,7 +131,7 @@ func (p progress) next(library *library) *assets.Continue {
 }
 
 func (p progress) goOn(library *library, lesson *content.Lesson) *assets.Continue {
-	here := &assets.Continue{URL: lessonURL(lesson.ID), Lesson: lesson.Title}
+	here := &assets.Continue{URL: lessonURL(lesson.ID), Lesson: lesson.Title, Begin: !slices.Contains(p.visited, lesson.ID)}
 	if track := library.curriculum.Track(lesson.Track); track != nil {
 		here.Track = track.Title
 	}

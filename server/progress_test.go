@@ -36,12 +36,12 @@ func TestWhereToGoOn(t *testing.T) {
 			url: "/lessons/basics/second#exercise-basics-ask", done: 1, next: "Ask the server",
 		},
 		"has left out the first": {
-			p: progress{visited: []string{"basics/second"},
+			p: progress{visited: []string{"basics/second", "more/last"},
 				exercises: map[string]store.Exercise{"basics/pick": passed, "basics/ask": passed}},
 			url: "/lessons/basics/first", next: "Say hello",
 		},
 		"has finished everything": {
-			p: progress{visited: []string{"basics/second", "basics/first"},
+			p: progress{visited: []string{"more/last", "basics/second", "basics/first"},
 				exercises: map[string]store.Exercise{"basics/say": passed, "basics/pick": passed, "basics/ask": passed}},
 		},
 		"was in a lesson that is gone": {
@@ -59,5 +59,37 @@ func TestWhereToGoOn(t *testing.T) {
 				t.Errorf("go on at %+v, want %+v", got, test)
 			}
 		})
+	}
+}
+
+func TestWhereToGoOnInATrack(t *testing.T) {
+	t.Parallel()
+	shelf, err := openShelf(writeContent(t), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	library := shelf.current()
+	passed := store.Exercise{PassedAt: time.Now()}
+	all := map[string]store.Exercise{"basics/say": passed, "basics/pick": passed, "basics/ask": passed}
+	for name, test := range map[string]struct {
+		p     progress
+		url   string // "" for nowhere
+		begin bool
+	}{
+		"has not begun":              {url: "/lessons/basics/first", begin: true},
+		"was in another track since": {p: progress{visited: []string{"more/last", "basics/second"}}, url: "/lessons/basics/second"},
+		"has finished the first":     {p: progress{visited: []string{"basics/first"}, exercises: map[string]store.Exercise{"basics/say": passed}}, url: "/lessons/basics/second", begin: true},
+		"has finished it":            {p: progress{visited: []string{"basics/second", "basics/first"}, exercises: all}},
+	} {
+		got := test.p.nextIn(library, library.curriculum.Track("basics"))
+		switch {
+		case got == nil && test.url == "":
+		case got == nil || got.URL != test.url || got.Begin != test.begin:
+			t.Errorf("who %s goes on at %+v, want %+v", name, got, test)
+		}
+	}
+	p := progress{exercises: all}
+	if more := p.track(library, library.curriculum.Track("more")); len(more.Needs) != 1 || !more.Needs[0].Done || more.Needs[0].URL != "/tracks/basics" {
+		t.Errorf("the needs of the second track are %+v", more.Needs)
 	}
 }

@@ -23,6 +23,10 @@ func (s *Server) routes() http.Handler {
 	compressed := middleware.GzipWithConfig(middleware.GzipConfig{MinLength: 1024})
 	e.GET("/signin/:code", s.signIn)
 	e.GET("/", s.home, compressed, s.signedIn)
+	e.GET("/tracks/:track", s.track, compressed, s.signedIn)
+	e.GET("/glossary", s.glossary, compressed, s.signedIn)
+	e.GET("/reference/:track/:slug", s.reference, compressed, s.signedIn)
+	e.GET("/search.json", s.search, s.signedIn)
 	e.GET("/lessons/:track/:slug", s.lesson, compressed, s.signedIn)
 	e.GET("/kubeconfig", s.kubeconfig, s.signedIn)
 	return e

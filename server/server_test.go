@@ -198,6 +198,10 @@ Read this then.
 
 :::exercise basics/ask
 `,
+		"content/basics/reference/sheet.md": "---\ntitle: Sheet\nsummary: All of it.\n---\n\n## Reads\n\n```sh run\nkubectl get pods\n```\n",
+		"content/more/track.yaml":           "title: More\nsummary: What comes then.\noutcome: end.\norder: 2\nneeds: [basics]\n",
+		"content/more/01-last/index.md":     "---\ntitle: The last lesson\nsummary: How it ends.\nduration: 5\ndifficulty: advanced\nobjectives: [end]\n---\n\nThe last lesson.\n",
+		"content/glossary/all.yaml":         "lesson:\n  also: [chapter]\n  text: What you *read*.\n",
 		"exercises/basics/say.yaml": `title: Say hello
 task: Type **hello**.
 checks:

@@ -7,5 +7,7 @@ import './elements/run'
 import './elements/transcript'
 import './elements/workbench'
 import { closeOnLeave } from './contents'
+import { explainTerms } from './terms'
 
 closeOnLeave()
+explainTerms()

@@ -1,54 +1,121 @@
+import MiniSearch, { type SearchResult } from 'minisearch'
+
+/** One thing that can be found; server/search.go makes the list. */
 export interface Entry {
-  kind: 'lesson' | 'exercise'
+  kind: 'track' | 'lesson' | 'section' | 'exercise' | 'term' | 'reference'
   url: string
   title: string
-  place: string
-  words: string
-  done: boolean
+  place?: string
+  also?: string
+  text?: string
 }
 
-/** Reads the lessons and exercises off the home page, so that there is one list of them and not two. */
-export async function readIndex(): Promise<Entry[]> {
-  const response = await fetch('/', { headers: { Accept: 'text/html' } })
-  if (!response.ok) throw new Error(`the home page answered ${response.status}`)
-  return entries(new DOMParser().parseFromString(await response.text(), 'text/html'))
+/** A piece of a result's text; what was looked for stands out. */
+export interface Part {
+  text: string
+  hit: boolean
 }
 
-export function entries(home: Document): Entry[] {
-  return [...home.querySelectorAll('[data-search]')].flatMap((item) => {
-    const link = item.querySelector('a')
-    if (!link) return []
-    const exercise = item.getAttribute('data-search') === 'exercise'
-    const lesson = item.closest('.lesson-item')
-    const place = exercise ? lesson?.querySelector('.lesson-title')?.textContent : item.closest('.track')?.querySelector('h2')?.textContent
-    return [
-      {
-        kind: exercise ? 'exercise' : 'lesson',
-        url: link.getAttribute('href') ?? '/',
-        title: link.textContent.trim(),
-        place: place?.trim() ?? '',
-        words: lesson?.querySelector('.lesson-summary')?.textContent.trim() ?? '',
-        done: exercise ? item.querySelector(':scope > span') !== null : item.classList.contains('passed'),
-      } satisfies Entry,
-    ]
-  })
+export interface Hit {
+  entry: Entry
+  title: Part[]
+  excerpt: Part[]
 }
 
-/** Entries that hold each word of the query, the title's matches first, beginnings of words before their middles. */
-export function find(index: Entry[], query: string): Entry[] {
-  const wanted = query.toLowerCase().split(/\s+/).filter(Boolean)
-  if (wanted.length === 0) return []
-  return index
-    .map((entry) => ({ entry, score: wanted.reduce((sum, word) => sum * score(entry, word), 1) }))
-    .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score)
-    .map(({ entry }) => entry)
+/** Sections of one page among the results: the page's other places are found from there. */
+const mostOfPage = 3
+
+/** Characters of an excerpt, about two lines. */
+const excerptLength = 140
+
+const weight: Record<Entry['kind'], number> = { term: 1.5, lesson: 1.4, reference: 1.3, track: 1.2, exercise: 1.1, section: 1 }
+
+/** Everything that can be found, ranked by title, then heading, then text. It forgives a slip in a longer word. */
+export class SearchIndex {
+  private readonly mini: MiniSearch<Entry & { id: number }>
+
+  constructor(readonly entries: Entry[]) {
+    this.mini = new MiniSearch({
+      fields: ['title', 'also', 'place', 'text'],
+      processTerm: (word) => parts(word),
+      searchOptions: {
+        processTerm: (word) => word.toLowerCase(),
+        boost: { title: 6, also: 2, place: 1 },
+        boostDocument: (id) => weight[entries[id as number]?.kind ?? 'section'],
+        prefix: true,
+        fuzzy: (word) => (word.length > 4 ? 0.2 : false),
+        weights: { prefix: 0.5, fuzzy: 0.25 },
+      },
+    })
+    this.mini.addAll(entries.map((entry, id) => ({ ...entry, id })))
+  }
+
+  /** What holds all words of the query; if nothing does, what holds some of them. */
+  find(query: string, most = 12): Hit[] {
+    if (!query.trim()) return []
+    let results = this.mini.search(query, { combineWith: 'AND' })
+    if (results.length === 0) results = this.mini.search(query, { combineWith: 'OR' })
+    const hits: Hit[] = []
+    const ofPage = new Map<string, number>()
+    for (const result of results) {
+      const entry = this.entries[result.id as number]
+      if (!entry) continue
+      if (entry.kind === 'section') {
+        const page = entry.url.split('#')[0] ?? ''
+        const n = ofPage.get(page) ?? 0
+        if (n === mostOfPage) continue
+        ofPage.set(page, n + 1)
+      }
+      const words = result.terms
+      hits.push({ entry, title: highlight(entry.title, words), excerpt: excerpt(entry, result) })
+      if (hits.length === most) break
+    }
+    return hits
+  }
 }
 
-function score(entry: Entry, word: string): number {
-  const title = entry.title.toLowerCase()
-  if (` ${title}`.includes(` ${word}`)) return 8
-  if (title.includes(word)) return 4
-  if (entry.place.toLowerCase().includes(word)) return 2
-  return entry.words.toLowerCase().includes(word) ? 1 : 0
+export async function loadIndex(): Promise<SearchIndex> {
+  const response = await fetch('/search.json')
+  if (!response.ok) throw new Error(`the search index answered ${response.status}`)
+  return new SearchIndex((await response.json()) as Entry[])
+}
+
+/** A word as it is found: resourceVersion also as resource and as version. */
+function parts(word: string): string[] {
+  const split = word.match(/[A-Z]+(?![a-z])|[A-Z]?[^A-Z]+/g) ?? []
+  const whole = word.toLowerCase()
+  return split.length > 1 ? [whole, ...split.map((part) => part.toLowerCase()).filter((part) => part.length > 2)] : [whole]
+}
+
+/** Some of the text: of a term its beginning, else the place where a word was found. */
+function excerpt(entry: Entry, result: SearchResult): Part[] {
+  const text = (entry.text ?? '').replace(/\s+/g, ' ')
+  const words = Object.keys(result.match).filter((word) => result.match[word]?.includes('text'))
+  if (entry.kind === 'term') return highlight(cut(text, 0), words)
+  if (words.length === 0) return []
+  const at = pattern(words).exec(text)?.index ?? -1
+  return at < 0 ? [] : highlight(cut(text, at), words)
+}
+
+/** About excerptLength characters around a place, from the beginning of a word to the end of one. */
+function cut(text: string, at: number): string {
+  let from = at < excerptLength / 2 ? 0 : text.indexOf(' ', at - excerptLength / 3) + 1
+  if (from > at) from = at
+  if (text.length - from <= excerptLength) return (from ? '… ' : '') + text.slice(from)
+  const to = text.lastIndexOf(' ', from + excerptLength)
+  return `${from ? '… ' : ''}${text.slice(from, to > at ? to : from + excerptLength)} …`
+}
+
+function highlight(text: string, words: string[]): Part[] {
+  if (words.length === 0) return [{ text, hit: false }]
+  return text
+    .split(pattern(words, 'gi'))
+    .map((part, i) => ({ text: part, hit: i % 2 === 1 }))
+    .filter((part) => part.text !== '')
+}
+
+/** The words where they begin one: at a boundary, or at a capital letter inside of a name. */
+function pattern(words: string[], flags = 'i'): RegExp {
+  const longest = [...words].sort((a, b) => b.length - a.length).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(`(?<![\\p{L}\\p{N}])(${longest.join('|')})`, `${flags}u`)
 }

@@ -7,7 +7,7 @@ import { keyName } from '../shortcuts'
 import { LightElement } from './base'
 
 const shortcuts: [string, string[]][] = [
-  ['Search lessons and exercises', ['Mod+K', '/']],
+  ['Search', ['Mod+K', '/']],
   ['Between text and terminal', ['F6', 'Ctrl+`']],
   ['New terminal', ['Ctrl+Shift+`']],
   ['Copy, paste in the terminal', ['Mod+Shift+C', 'Mod+Shift+V']],

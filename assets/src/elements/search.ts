@@ -2,15 +2,17 @@ import { html, nothing, type TemplateResult } from 'lit'
 import { customElement, state } from 'lit/decorators.js'
 import { icon } from '../icons'
 import { hear } from '../page-events'
-import { find, readIndex, type Entry } from '../search-index'
+import type { Entry, Hit, Part, SearchIndex } from '../search-index'
 import { LightElement } from './base'
 
-/** Search over lessons and exercises. The index is the home page itself, fetched when it is first wanted. */
+const label = 'Search lessons, exercises and terms'
+
+/** Search over all there is to read. The index is fetched when it is first wanted; from then on no network is needed. */
 @customElement('apilab-search')
 export class ApilabSearch extends LightElement {
   @state() private query = ''
   @state() private picked = 0
-  @state() private index?: Entry[]
+  @state() private index?: SearchIndex
   @state() private failed = false
   private stop?: () => void
 
@@ -26,29 +28,31 @@ export class ApilabSearch extends LightElement {
 
   override render() {
     const found = this.found()
-    return html`<button type="button" class="icon-button" title="Search" aria-label="Search lessons and exercises" @click=${() => this.show()}>${icon('search')}</button>
-      <dialog class="dialog search" aria-label="Search lessons and exercises" @click=${this.outside}>
-        <input type="search" role="combobox" aria-expanded=${found.length > 0} aria-controls="search-results" aria-activedescendant=${found.length ? `result-${this.picked}` : nothing}
-          aria-label="Search lessons and exercises" placeholder="Lesson, exercise or word" autocomplete="off" spellcheck="false" .value=${this.query} @input=${this.type} @keydown=${this.key}>
-        ${found.length ? html`<div class="results" id="search-results" role="listbox" aria-label="Results">${found.map((entry, i) => this.result(entry, i))}</div>` : html`<p class="search-note" role="status">${this.note()}</p>`}
+    return html`<button type="button" class="icon-button" title="Search" aria-label=${label} aria-keyshortcuts="/" @click=${() => this.show()}>${icon('search')}</button>
+      <dialog class="dialog search" aria-label=${label} @click=${this.outside}>
+        <input type="search" role="combobox" aria-expanded=${found.length > 0} aria-controls="search-results" aria-autocomplete="list" aria-activedescendant=${found.length ? `result-${this.picked}` : nothing}
+          aria-label=${label} placeholder="Lesson, exercise, term or word" autocomplete="off" spellcheck="false" .value=${this.query} @input=${this.type} @keydown=${this.key}>
+        <div class="results" id="search-results" role="listbox" aria-label="Results" ?hidden=${found.length === 0}>${found.map((hit, i) => this.result(hit, i))}</div>
+        <p class=${found.length ? 'visually-hidden' : 'search-note'} role="status">${found.length ? `${found.length} ${found.length === 1 ? 'result' : 'results'}` : this.note()}</p>
       </dialog>`
   }
 
-  private result(entry: Entry, i: number): TemplateResult {
-    return html`<a id="result-${i}" role="option" aria-selected=${i === this.picked} class=${i === this.picked ? 'picked' : ''} href=${entry.url} @click=${() => this.dialog?.close()}>
-      ${entry.title}<small>${entry.kind === 'exercise' ? 'Exercise in ' : ''}${entry.place}${entry.done ? ' · done' : ''}</small>
+  private result({ entry, title, excerpt }: Hit, i: number): TemplateResult {
+    return html`<a id="result-${i}" role="option" tabindex="-1" aria-selected=${i === this.picked} class=${i === this.picked ? 'picked' : ''} href=${entry.url} @click=${() => this.dialog?.close()}>
+      <span class="result-title">${marked(title)}</span><small class="result-place">${place(entry)}</small>
+      ${excerpt.length ? html`<small class="result-excerpt">${marked(excerpt)}</small>` : nothing}
     </a>`
   }
 
   private note(): string {
-    if (this.failed) return 'The list of lessons could not be loaded. Check the connection and open the search again.'
+    if (this.failed) return 'The list of what can be found could not be loaded. Check the connection and open the search again.'
     if (!this.index) return 'Loading'
-    if (!this.query.trim()) return `${this.index.length} lessons and exercises. Type to find one.`
-    return `Nothing is called “${this.query.trim()}”. Try a shorter word.`
+    if (!this.query.trim()) return 'Type a word, or a part of one. It is looked for in lessons, exercises, the glossary and reference pages.'
+    return `Nothing has “${this.query.trim()}” in it. Try a shorter word.`
   }
 
-  private found(): Entry[] {
-    return this.index ? find(this.index, this.query).slice(0, 12) : []
+  private found(): Hit[] {
+    return this.index?.find(this.query) ?? []
   }
 
   private get dialog(): HTMLDialogElement | null {
@@ -65,7 +69,8 @@ export class ApilabSearch extends LightElement {
   private async load(): Promise<void> {
     try {
       this.failed = false
-      this.index = await readIndex()
+      const { loadIndex } = await import('../search-index') // most pages are read without a search
+      this.index = await loadIndex()
     } catch {
       this.failed = true
     }
@@ -84,14 +89,38 @@ export class ApilabSearch extends LightElement {
       this.picked = (this.picked + step + found.length) % found.length
       this.renderRoot.querySelector(`#result-${this.picked}`)?.scrollIntoView({ block: 'nearest' })
     } else if (event.key === 'Enter') {
-      const entry = found[this.picked]
-      if (!entry) return
+      const hit = found[this.picked]
+      if (!hit) return
+      event.preventDefault()
       this.dialog?.close()
-      location.href = entry.url
+      location.href = hit.entry.url
+    } else if (event.key === 'Escape') {
+      // A search field keeps Escape for itself while there is text in it; here it closes at once.
+      event.preventDefault()
+      this.dialog?.close()
     }
   }
 
   private outside = (event: Event): void => {
     if (event.target === this.dialog) this.dialog?.close()
+  }
+}
+
+function marked(parts: Part[]): (string | TemplateResult)[] {
+  return parts.map((part) => (part.hit ? html`<mark>${part.text}</mark>` : part.text))
+}
+
+function place({ kind, place = '' }: Entry): string {
+  switch (kind) {
+    case 'exercise':
+      return `Exercise in ${place}`
+    case 'lesson':
+      return `Lesson · ${place}`
+    case 'reference':
+      return `Reference · ${place}`
+    case 'track':
+      return 'Track'
+    default:
+      return place
   }
 }

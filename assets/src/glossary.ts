@@ -1,0 +1,2 @@
+import './home'
+import './elements/filter'

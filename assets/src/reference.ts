@@ -1,0 +1,2 @@
+import './lesson'
+import './elements/filter'
