@@ -70,7 +70,8 @@ type Summary struct {
 // Continue says where the learner left off.
 type Continue struct {
 	URL    string // of the lesson; with "#exercise-<id>" it leads to the card
-	Begin  bool   // nothing of it was seen yet
+	ID     string // of the lesson
+	Begin  bool   // it is the first of a track that the learner has not begun
 	Track  string // title
 	Lesson string // title
 	Done   int    // exercises of the lesson that are passed

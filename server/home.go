@@ -22,7 +22,7 @@ func (s *Server) home(c echo.Context) error {
 	home := assets.Home{Page: s.page(c, "Home"), Continue: progress.next(library), Terms: len(library.curriculum.Glossary)}
 	home.Finished = home.Continue == nil && progress.last(library) != nil
 	for _, track := range library.curriculum.Tracks {
-		home.Tracks = append(home.Tracks, progress.track(library, track))
+		home.Tracks = append(home.Tracks, progress.track(library, track, home.Continue))
 		home.References = append(home.References, references(track)...)
 	}
 	return s.html(c, http.StatusOK, func(w *bytes.Buffer) error { return s.renderer.Home(w, home) })

@@ -31,13 +31,12 @@ func (s *Server) progressOf(ctx context.Context, learner string) (progress, erro
 
 func (p progress) passed(exercise string) bool { return !p.exercises[exercise].PassedAt.IsZero() }
 
-// track returns a track with its lessons.
-func (p progress) track(library *library, track *content.Track) assets.Track {
+// track returns a track with its lessons, of which the one where the learner goes on is marked.
+func (p progress) track(library *library, track *content.Track, here *assets.Continue) assets.Track {
 	t := assets.Track{ID: track.ID, URL: trackURL(track.ID), Title: track.Title, Summary: track.Summary, Outcome: track.Outcome}
-	last := p.last(library)
 	for _, lesson := range track.Lessons {
 		item := p.lesson(library, lesson)
-		item.Current = lesson == last
+		item.Current = here != nil && here.ID == lesson.ID
 		t.Current = t.Current || item.Current
 		t.Lessons = append(t.Lessons, item)
 	}
@@ -115,7 +114,11 @@ func (p progress) nextIn(library *library, track *content.Track) *assets.Continu
 	if len(track.Lessons) == 0 {
 		return nil
 	}
-	return p.from(library, track.Lessons, track.Lessons[0])
+	here := p.from(library, track.Lessons, track.Lessons[0])
+	if here != nil {
+		here.Begin = here.ID == track.Lessons[0].ID
+	}
+	return here
 }
 
 // from returns the first of the lessons with something left, from the given one on and then around to those before it.
@@ -131,7 +134,7 @@ func (p progress) from(library *library, lessons []*content.Lesson, lesson *cont
 }
 
 func (p progress) goOn(library *library, lesson *content.Lesson) *assets.Continue {
-	here := &assets.Continue{URL: lessonURL(lesson.ID), Lesson: lesson.Title, Begin: !slices.Contains(p.visited, lesson.ID)}
+	here := &assets.Continue{URL: lessonURL(lesson.ID), Lesson: lesson.Title, ID: lesson.ID}
 	if track := library.curriculum.Track(lesson.Track); track != nil {
 		here.Track = track.Title
 	}

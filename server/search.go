@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,7 +78,7 @@ func searchEntries(l *library) []searchEntry {
 		for _, lesson := range track.Lessons {
 			entries = append(entries, searchEntry{
 				Kind: "lesson", URL: lessonURL(lesson.ID), Title: lesson.Title, Place: track.Title,
-				Also: plainTexts(append(lesson.Objectives, lesson.Summary))})
+				Also: plainTexts(slices.Concat(lesson.Objectives, []string{lesson.Summary})), Text: opening(lesson.Sections)})
 			entries = append(entries, sections(lessonURL(lesson.ID), lesson.Title, lesson.Sections)...)
 			for _, id := range lesson.ExerciseIDs {
 				if e := l.exercise(id); e != nil {
@@ -91,7 +92,7 @@ func searchEntries(l *library) []searchEntry {
 			}
 		}
 		for _, r := range track.References {
-			entries = append(entries, searchEntry{Kind: "reference", URL: referenceURL(r.ID), Title: r.Title, Place: track.Title, Also: r.Summary})
+			entries = append(entries, searchEntry{Kind: "reference", URL: referenceURL(r.ID), Title: r.Title, Place: track.Title, Also: r.Summary, Text: opening(r.Sections)})
 			entries = append(entries, sections(referenceURL(r.ID), r.Title, r.Sections)...)
 		}
 	}
@@ -101,14 +102,20 @@ func searchEntries(l *library) []searchEntry {
 	return entries
 }
 
+// opening is the text before the first heading, which is found as the page itself.
+func opening(all []content.Section) string {
+	if len(all) == 0 || all[0].ID != "" {
+		return ""
+	}
+	return all[0].Text
+}
+
 func sections(url, title string, all []content.Section) []searchEntry {
 	var entries []searchEntry
 	for _, s := range all {
-		e := searchEntry{Kind: "section", URL: url, Title: title, Text: s.Text}
 		if s.ID != "" {
-			e.URL, e.Title, e.Place = url+"#"+s.ID, s.Heading.Text, title
+			entries = append(entries, searchEntry{Kind: "section", URL: url + "#" + s.ID, Title: s.Heading.Text, Place: title, Text: s.Text})
 		}
-		entries = append(entries, e)
 	}
 	return entries
 }

@@ -21,10 +21,11 @@ func (s *Server) track(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	here := progress.nextIn(library, track)
 	page := assets.TrackPage{
 		Page:       s.page(c, track.Title),
-		Track:      progress.track(library, track),
-		Continue:   progress.nextIn(library, track),
+		Track:      progress.track(library, track, here),
+		Continue:   here,
 		References: references(track),
 	}
 	passed := false
