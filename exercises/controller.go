@@ -33,7 +33,7 @@ type Stage struct {
 	Delete     []DeleteAct    `json:"delete,omitempty"`
 	Patch      map[string]any `json:"patch,omitempty"`  // template, merged into the primary
 	Status     map[string]any `json:"status,omitempty"` // template, merged into the primary's status; conditions by their type
-	Event      *EventAct      `json:"event,omitempty"`  // on the primary, when another act was done
+	Event      *EventAct      `json:"event,omitempty"`  // on the primary, once when it comes into the stage and acts
 
 	when          *expr.Expression
 	patch, status *expr.Template

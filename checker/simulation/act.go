@@ -14,7 +14,6 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/apilab/apilab/checker/watch"
-	"github.com/apilab/apilab/exercises"
 	"github.com/apilab/apilab/exercises/expr"
 )
 
@@ -22,7 +21,7 @@ import (
 const maxRequests = 20 * time.Second
 
 // act does what is to be done, up to the first thing that fails.
-func (r *runner) act(p *primary, object *unstructured.Unstructured, stage *exercises.Stage, todo []action, vars expr.Vars) error {
+func (r *runner) act(p *primary, object *unstructured.Unstructured, stage int, todo []action, vars expr.Vars) error {
 	ctx, cancel := context.WithTimeout(r.ctx, maxRequests)
 	defer cancel()
 	for _, a := range todo {
@@ -30,10 +29,10 @@ func (r *runner) act(p *primary, object *unstructured.Unstructured, stage *exerc
 			return err
 		}
 	}
-	if stage.Event == nil {
-		return nil
+	if event := r.Stages[stage].Event; event != nil {
+		return r.record(ctx, p, object, event, vars)
 	}
-	return r.record(ctx, p, object, stage.Event, vars)
+	return nil
 }
 
 // of returns the way to where the primary objects of the object's namespace are, and their cache.

@@ -27,21 +27,52 @@ type event struct {
 	count int64
 }
 
-// record records an event on a primary object.
-func (r *runner) record(ctx context.Context, p *primary, object *unstructured.Unstructured, act *exercises.EventAct, vars expr.Vars) error {
-	reasonTemplate, messageTemplate := act.Templates()
-	reason, err := text(reasonTemplate, vars)
-	if err != nil {
-		return mistake("event.reason: %v", err)
+// A telling is the stage that an object is in, and what was told of that.
+type telling struct {
+	stage int // counted from 1
+	text  string
+}
+
+// entered notes the stage that fits. An object that is at rest when it is first seen in it has told its event: the
+// controller was started anew.
+func (p *primary) entered(i int, stage *exercises.Stage, vars expr.Vars, atRest bool) {
+	if p.told.stage == i+1 {
+		return
 	}
-	message, err := text(messageTemplate, vars)
+	p.told = telling{stage: i + 1}
+	if stage.Event == nil || !atRest {
+		return
+	}
+	if reason, message, err := renderEvent(stage.Event, vars); err == nil {
+		p.told.text = reason + "\n" + message
+	}
+}
+
+func renderEvent(act *exercises.EventAct, vars expr.Vars) (reason, message string, err error) {
+	reasonTemplate, messageTemplate := act.Templates()
+	if reason, err = text(reasonTemplate, vars); err != nil {
+		return "", "", mistake("event.reason: %v", err)
+	}
+	if message, err = text(messageTemplate, vars); err != nil {
+		return "", "", mistake("event.message: %v", err)
+	}
+	return reason, message, nil
+}
+
+// record records an event on a primary object: once for each time that the object comes into the stage, and when what it
+// says differs.
+func (r *runner) record(ctx context.Context, p *primary, object *unstructured.Unstructured, act *exercises.EventAct, vars expr.Vars) error {
+	reason, message, err := renderEvent(act, vars)
 	if err != nil {
-		return mistake("event.message: %v", err)
+		return err
+	}
+	key := reason + "\n" + message
+	if p.told.text == key {
+		return nil
 	}
 	namespace := cmp.Or(object.GetNamespace(), metav1.NamespaceDefault)
 	on := r.client.Dynamic.Resource(events).Namespace(namespace)
 	now := metav1.Now()
-	key := reason + "\n" + message
 	if again := p.events[key]; again != nil {
 		data, err := json.Marshal(map[string]any{"count": again.count + 1, "lastTimestamp": now})
 		if err != nil {
@@ -50,6 +81,7 @@ func (r *runner) record(ctx context.Context, p *primary, object *unstructured.Un
 		_, err = on.Patch(ctx, again.name, types.MergePatchType, data, metav1.PatchOptions{FieldManager: r.Name})
 		if err == nil {
 			again.count++
+			p.told.text = key
 		}
 		if !apierrors.IsNotFound(err) {
 			return err
@@ -74,6 +106,7 @@ func (r *runner) record(ctx context.Context, p *primary, object *unstructured.Un
 		return fmt.Errorf("record an event: %w", err)
 	}
 	p.events[key] = &event{created.GetName(), 1}
+	p.told.text = key
 	return nil
 }
 

@@ -50,6 +50,7 @@ func (r *runner) reconcile(p *primary, object *unstructured.Unstructured) time.D
 	if err != nil {
 		return p.broken(err)
 	}
+	p.entered(i, stage, vars, len(todo) == 0)
 	if len(todo) == 0 {
 		return p.rest()
 	}
@@ -59,7 +60,7 @@ func (r *runner) reconcile(p *primary, object *unstructured.Unstructured) time.D
 	if wait := time.Until(p.due); wait > 0 {
 		return wait
 	}
-	if err := r.act(p, object, stage, todo, vars); err != nil {
+	if err := r.act(p, object, i, todo, vars); err != nil {
 		return p.failed(stage, err)
 	}
 	p.failures, p.problem = 0, ""

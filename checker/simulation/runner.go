@@ -58,6 +58,7 @@ type primary struct {
 	problem  string    // for the author
 	applied  map[string]applied
 	events   map[string]*event
+	told     telling
 }
 
 func startRunner(controller *exercises.Controller, client *watch.Client, report func(string)) *runner {

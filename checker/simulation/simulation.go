@@ -71,6 +71,7 @@ func (s *Simulation) start(controller *exercises.Controller, c *shared) (*runner
 	config := rest.CopyConfig(s.config)
 	config.UserAgent = controller.Name
 	config.QPS, config.Burst = maxRate, maxBurst
+	config.WarningHandler = rest.NoWarnings{} // they are the author's, and told as problems
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, err
