@@ -273,6 +273,9 @@ func (v *validator) manifest(path string, m map[string]any, mayGenerate bool) {
 	}
 	name, _ := metadata["name"].(string)
 	generate, _ := metadata["generateName"].(string)
+	if kind, _ := m["kind"].(string); mayGenerate && strings.HasSuffix(kind, "Review") {
+		return // a question to the API server, never stored: it must not have a name
+	}
 	if name == "" && (generate == "" || !mayGenerate) {
 		v.say(path, "%s has no metadata.name", path)
 	}

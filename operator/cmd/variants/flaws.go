@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -225,16 +224,19 @@ func (f *flawed) setStatus(policy *storagev1alpha1.BackupPolicy, err error) {
 	meta.SetStatusCondition(&policy.Status.Conditions, ready)
 }
 
-// readyFunc stops when the policy is Ready.
-func readyFunc(mgr manager.Manager, namespace, name string, stop func()) reconcile.Reconciler {
-	return reconcile.Func(func(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-		policy := &storagev1alpha1.BackupPolicy{}
-		if req.Namespace != namespace || req.Name != name || mgr.GetClient().Get(ctx, req.NamespacedName, policy) != nil {
-			return ctrl.Result{}, nil
+// allReady stops when all policies of the namespace are Ready.
+func allReady(mgr ctrl.Manager, namespace string, stop func()) reconcile.Reconciler {
+	return reconcile.Func(func(ctx context.Context, _ ctrl.Request) (ctrl.Result, error) {
+		policies := &storagev1alpha1.BackupPolicyList{}
+		if err := mgr.GetClient().List(ctx, policies, client.InNamespace(namespace)); err != nil || len(policies.Items) == 0 {
+			return ctrl.Result{}, err
 		}
-		if meta.IsStatusConditionTrue(policy.Status.Conditions, storagev1alpha1.ConditionReady) {
-			stop()
+		for _, policy := range policies.Items {
+			if !meta.IsStatusConditionTrue(policy.Status.Conditions, storagev1alpha1.ConditionReady) {
+				return ctrl.Result{}, nil
+			}
 		}
+		stop()
 		return ctrl.Result{}, nil
 	})
 }

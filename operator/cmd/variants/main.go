@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -37,7 +36,7 @@ func main() {
 func run() error {
 	names := slices.Sorted(maps.Keys(flaws))
 	variant := flag.String("variant", "", "the flaw; empty: none. One of "+strings.Join(names, ", "))
-	away := flag.String("away", "", "namespace/name of a policy: stop when it is Ready for the first time, and start again --for later")
+	away := flag.String("away", "", "a namespace: stop when all its policies are Ready for the first time, and start again --for later")
 	pause := flag.Duration("for", 5*time.Second, "how long to stop")
 	flag.Parse()
 	if _, ok := flaws[*variant]; *variant != "" && !ok {
@@ -87,12 +86,8 @@ func newManager(cfg *rest.Config, variant string) (ctrl.Manager, error) {
 	return mgr, flaws[variant](&flawed{BackupPolicyReconciler: reconciler}).setup(mgr)
 }
 
-// untilReady runs a manager until the policy is Ready.
-func untilReady(ctx context.Context, cfg *rest.Config, variant, policy string) error {
-	namespace, name, ok := strings.Cut(policy, "/")
-	if !ok {
-		return errors.New("--away wants namespace/name")
-	}
+// untilReady runs a manager until the policies of the namespace are Ready.
+func untilReady(ctx context.Context, cfg *rest.Config, variant, namespace string) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	mgr, err := newManager(cfg, variant)
@@ -100,7 +95,7 @@ func untilReady(ctx context.Context, cfg *rest.Config, variant, policy string) e
 		return err
 	}
 	err = ctrl.NewControllerManagedBy(mgr).Named("away").For(&storagev1alpha1.BackupPolicy{}).
-		Complete(readyFunc(mgr, namespace, name, stop))
+		Complete(allReady(mgr, namespace, stop))
 	if err != nil {
 		return err
 	}
