@@ -91,8 +91,8 @@ func (b backdrops) attach(set *Set) []Problem {
 // stand puts the exercise before the backdrop; it returns what is in the way, if anything is.
 func (e *Exercise) stand(backdrop *Backdrop) string {
 	for _, c := range backdrop.Controllers {
-		if slices.ContainsFunc(e.Controllers, func(own Controller) bool { return own.Name == c.Name }) {
-			return fmt.Sprintf("the controller %q is in the backdrop %q as well", c.Name, e.Backdrop)
+		if slices.ContainsFunc(e.Controllers, func(own Controller) bool { return own.Name == c.Name && own.For == c.For }) {
+			return fmt.Sprintf("the controller %q for %s is in the backdrop %q as well", c.Name, c.For, e.Backdrop)
 		}
 	}
 	e.backdrop = backdrop

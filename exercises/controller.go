@@ -9,7 +9,7 @@ import (
 // A Controller is simulated: it runs beside the cluster while its exercise is open. For each of its primary objects it is
 // driven by the level and not by events: the first of its stages that fits says how things should be.
 type Controller struct {
-	Name string `json:"name"` // its field manager, user agent and the source of its events; unique in the exercise
+	Name string `json:"name"` // its field manager, user agent and the source of its events; several may have one, as they have in one process
 	Says string `json:"says"` // one sentence for the learner: what is simulated
 
 	For       string                `json:"for"`                 // resource of the primary objects, "virtualmachines.kubevirt.io"

@@ -82,7 +82,7 @@ func TestProblemsOfControllers(t *testing.T) {
 	for _, tt := range []struct{ old, new, want string }{
 		{"backdrop: kitchen", "backdrop: kitchn", `:2: there is no backdrop "kitchn"; did you mean "kitchen"?`},
 		{"backdrop: kitchen", "backdrop: aquarium", `:2: there is no backdrop "aquarium": its file would be api/backdrops/aquarium.yaml`},
-		{"name: cook", "name: stove", `:2: the controller "stove" is in the backdrop "kitchen" as well`},
+		{"name: cook\n    says: Nothing is cooked.\n    for: kettles", "name: stove\n    says: S\n    for: stoves", `:2: the controller "stove" for stoves.example.com is in the backdrop "kitchen" as well`},
 		{"name: cook", "name: ''", ":6: controllers[0].name is missing"},
 		{"name: cook", "name: the cook", `:6: controllers[0].name is "the cook"; must be of letters`},
 		{"says: Nothing is cooked.", "says: ''", ":7: controllers[0].says is missing"},
@@ -94,7 +94,7 @@ func TestProblemsOfControllers(t *testing.T) {
 		{"name: cleaning", "when: 'true'", ":13: controllers[0].stages[0].name is missing"},
 		{"from: pods,", "from: pod,", `:15: controllers[0].stages[0].delete[0].from names a variable "pod" that does not exist; did you mean "pods"?`},
 		{"finalizers: {remove: [example.com/hold]}", "finalizers: {add: [example.com/hold]}", ":16: controllers[0].stages[0].finalizers.add: the API server takes no new"},
-		{"finalizers: {add: [example.com/hold]}", "finalizers: {add: [hold]}", `:20: controllers[0].stages[1].finalizers: the finalizer "hold" has no domain`},
+		{"finalizers: {add: [example.com/hold]}", "finalizers: {add: [the hold]}", `:20: controllers[0].stages[1].finalizers: "the hold" is no name of a finalizer`},
 		{"        when: object.spec.on\n", "", `:29: controllers[0].stages[2] is never reached: the stage "on" before it has no when`},
 		{"when: object.spec.on", "when: each.spec.on", ":18: controllers[0].stages[1].when: there is no each here"},
 		{"when: object.spec.on", "when: objekt.spec.on", ":18: controllers[0].stages[1].when: CEL: undeclared reference to 'objekt'"},

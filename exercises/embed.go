@@ -5,7 +5,7 @@ import (
 	"io/fs"
 )
 
-//go:embed */*.yaml
+//go:embed */*.yaml */backdrops/*.yaml
 var files embed.FS
 
 // Embedded returns the exercises that the binary carries, for Load.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/apilab/apilab/exercises/expr"
 )
@@ -29,10 +30,10 @@ func (v *validator) controllers(path string, controllers []Controller) {
 			v.say(at+".name", "%s.name is missing", at)
 		case !controllerName.MatchString(c.Name):
 			v.say(at+".name", "%s.name is %q; must be of letters, digits and ./_-, as a field manager's", at, c.Name)
-		case slices.Contains(names, c.Name):
-			v.say(at+".name", "two controllers have the name %q: each is a field manager of its own", c.Name)
+		case slices.Contains(names, c.Name+" "+c.For):
+			v.say(at+".name", "two controllers %q are for %s: make them one", c.Name, c.For)
 		}
-		names = append(names, c.Name)
+		names = append(names, c.Name+" "+c.For)
 		v.controller(at, c)
 	}
 }
@@ -133,8 +134,8 @@ func (v *validator) finalizers(at string, s *Stage, f *FinalizersAct) {
 		v.say(at+".add", "%s.add: the API server takes no new finalizer on an object that is being deleted", at)
 	}
 	for i, name := range slices.Concat(f.Add, f.Remove) {
-		if !strings.ContainsAny(name, "/.") { // Cluster API's are domains without a path
-			v.say(at, "%s: the finalizer %q has no domain, as example.com/hold has", at, name)
+		if len(validation.IsQualifiedName(name)) > 0 { // not all of upstream's have a domain
+			v.say(at, "%s: %q is no name of a finalizer, as example.com/hold is", at, name)
 		}
 		if i < len(f.Add) && slices.Contains(f.Remove, name) {
 			v.say(at, "%s: %q is added and removed", at, name)
@@ -169,7 +170,7 @@ func (v *validator) apply(at string, with []string, a *ApplyAct) {
 		}
 		switch layer := layer.(type) {
 		case map[string]any:
-			maps.Copy(whole, layer)
+			whole = layOver(whole, layer)
 		case string:
 			computed = true
 		default:
@@ -184,6 +185,19 @@ func (v *validator) apply(at string, with []string, a *ApplyAct) {
 	if !computed {
 		v.manifest(at+".manifest", whole, false)
 	}
+}
+
+// layOver returns base with layer over it.
+func layOver(base, layer map[string]any) map[string]any {
+	merged := maps.Clone(base)
+	for key, value := range layer {
+		below, _ := merged[key].(map[string]any)
+		if inner, ok := value.(map[string]any); ok && below != nil {
+			value = layOver(below, inner)
+		}
+		merged[key] = value
+	}
+	return merged
 }
 
 // template compiles the expressions in a value; mayUseEach says whether there is a variable each.
