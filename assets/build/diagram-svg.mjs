@@ -1,4 +1,5 @@
 import { renderMermaidSVG } from 'beautiful-mermaid'
+import { wrapMessages } from './diagram-sequence.mjs'
 import { describe } from './diagram-text.mjs'
 
 /** Drawn units to pixels: the layout is made for 11 and 13 units of a wider face than ours. */
@@ -13,10 +14,11 @@ const column = 584
  */
 export function draw(source, name) {
   const svg = fitting(source)
-  const { width, height } = size(svg)
+  const { box, width, height } = frame(svg)
   return svg
     .replace(/<style>[\s\S]*?<\/style>\n?/, '')
-    .replace(/<svg [^>]*viewBox="([^"]*)"[^>]*>/, (_, box) => `<svg viewBox="${box}" width="${width}" height="${height}" style="--natural:${width}px" role="img" aria-label="${attribute(describe(source))}">`)
+    .replace(/<svg [^>]*>/, `<svg viewBox="${box}" width="${width}" height="${height}" style="--natural:${width}px" role="img" aria-label="${attribute(describe(source))}">`)
+    .replace(/<g class="message"[\s\S]*?<\/g>/g, liftLabel)
     .replace(/<g class="edge-label"[^>]*>[\s\S]*?<\/g>/g, tightLabel)
     .replace(/ id="([^"]+)"/g, ` id="d${name}-$1"`)
     .replace(/url\(#([^)]+)\)/g, `url(#d${name}-$1)`)
@@ -31,12 +33,26 @@ function attribute(text) {
   return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
 }
 
+/**
+ * A decision is drawn as a hexagon: a diamond that holds a sentence would be as high as it is wide, and a chain of them
+ * would fill the screen.
+ */
+function hexagons(source) {
+  return /^\s*(flowchart|graph)\b/.test(source) ? source.replace(/(\w)\{([^{}]+)\}/g, '$1{{$2}}') : source
+}
+
 /** The first of these that fits the column, else the narrowest: as written, long labels in lines, top down. */
-function fitting(source) {
+function fitting(written) {
+  const source = hexagons(written)
+  if (/^\s*sequenceDiagram/.test(source)) return render(wrapMessages(source, render(source)))
   const wrapped = wrapLabels(source)
   const variants = [source, wrapped, ...(/^\s*(flowchart|graph)\s+(LR|RL)\b/.test(source) ? [topDown(source), topDown(wrapped)] : [])]
-  const drawn = variants.map((variant) => renderMermaidSVG(variant, { padding: 4, transparent: true }))
-  return drawn.find((svg) => size(svg).width <= column) ?? drawn.reduce((a, b) => (size(b).width < size(a).width ? b : a))
+  const drawn = variants.map(render)
+  return drawn.find((svg) => frame(svg).width <= column) ?? drawn.reduce((a, b) => (frame(b).width < frame(a).width ? b : a))
+}
+
+function render(source) {
+  return renderMermaidSVG(source, { padding: 4, transparent: true })
 }
 
 function topDown(source) {
@@ -60,6 +76,8 @@ function lines(text, width) {
 
 /** A label's ground covers the line behind the words and no more of it. */
 function tightLabel(label) {
+  const [, from, to] = /data-from="([^"]*)" data-to="([^"]*)"/.exec(label) ?? []
+  if (from === to) return label.replace(/<rect[^>]*\/>/, '') // it stands beside its loop, and would hide that
   const count = Math.max(1, (label.match(/<tspan/g) ?? []).length)
   return label.replace(/ y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"/, (_, y, width, height) => {
     const tight = Math.min(Number(height), 15 * count + 4)
@@ -67,7 +85,17 @@ function tightLabel(label) {
   })
 }
 
-function size(svg) {
-  const [, width, height] = /<svg[^>]* width="([\d.]+)" height="([\d.]+)"/.exec(svg)
-  return { width: Math.round(width * scale), height: Math.round(height * scale) }
+/** A message's words in two lines end where one line would: above the arrow. */
+function liftLabel(message) {
+  const lines = (message.match(/<tspan/g) ?? []).length
+  if (lines < 2 || message.includes('data-self="true"')) return message
+  return message.replace(/<text x="([\d.]+)" y="([\d.]+)"/, (_, x, y) => `<text x="${x}" y="${y - 7 * (lines - 1)}"`)
+}
+
+/** What of the drawing is shown, and how large. A sequence comes with a wide margin of its own. */
+function frame(svg) {
+  const [, w, h] = /<svg[^>]* width="([\d.]+)" height="([\d.]+)"/.exec(svg)
+  const margin = svg.includes('class="lifeline"') ? 26 : 0
+  const [width, height] = [w - 2 * margin, h - 2 * margin]
+  return { box: `${margin} ${margin} ${width} ${height}`, width: Math.round(width * scale), height: Math.round(height * scale) }
 }

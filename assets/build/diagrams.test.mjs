@@ -38,6 +38,23 @@ test('draws without styles, hosts or ids that could meet another diagram', () =>
   }
 })
 
+test('draws a decision low, and two lines of a message above its arrow', () => {
+  const height = (source) => Number(/ height="(\d+)"/.exec(draw(source, 'n1'))[1])
+  expect(height('flowchart TD\n  a{is there anything left to do?} --> b')).toBeLessThan(200)
+  const svg = draw('sequenceDiagram\n  participant a as You\n  b->>a: hi\n  a->>b: a label that is much too long for one line\n  Note over b: kept\n  b->>a: another one that is much too long for one line', 'n1')
+  const [, first, second] = [...svg.matchAll(/<g class="message".*?<\/g>/g)].map(([group]) => group)
+  expect(first.match(/<tspan/g)).toHaveLength(2)
+  expect(second).not.toContain('<tspan') // the note is right above it
+  const [, arrow] = / y1="([\d.]+)"/.exec(first)
+  const [, text] = /<text [^>]*y="([\d.]+)"/.exec(first)
+  expect(Number(arrow) - Number(text)).toBeGreaterThan(15)
+})
+
+test('the label of a loop does not cover it', () => {
+  const loop = draw('stateDiagram-v2\n  A --> A: again\n  A --> B: go', 'n1').match(/<g class="edge-label".*?<\/g>/g)
+  expect(loop.map((label) => label.includes('<rect'))).toEqual([false, true])
+})
+
 test('says in words what it shows', () => {
   expect(describe('graph LR\n  a[one client] -->|LIST| b(API server)\n  b --> c[(etcd)]')).toBe('one client to API server: LIST. API server to etcd.')
   expect(describe('sequenceDiagram\n  participant api as API server\n  you->>api: create a\n  Note over api: stored as 701\n  api-->>you: revision 501')).toBe('you to API server: create a. stored as 701. API server to you: revision 501.')
