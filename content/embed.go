@@ -5,7 +5,7 @@ import (
 	"io/fs"
 )
 
-//go:embed glossary/*.yaml */track.yaml */*/*.md
+//go:embed glossary/*.yaml */track.yaml */*/index.md */reference/*.md
 var embedded embed.FS
 
 // Embedded returns the curriculum that the binary carries, for Load.
