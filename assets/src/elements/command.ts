@@ -39,9 +39,9 @@ export class ApilabCommand extends LightElement {
   }
 }
 
-/** Whether a command can run as it stands, without a placeholder: <name>, NAME or an ellipsis. */
-function isWhole(command: string): boolean {
-  return !/…|\.\.\.|<[\w-]+>|(^|[\s/=])[A-Z][A-Z_-]+(?![\w=])/.test(command)
+/** Whether a command can run as it stands, without a placeholder: <name>, NAME, $VALUE or an ellipsis. */
+export function isWhole(command: string): boolean {
+  return !/…|\.\.\.|<[\w-]+>|\$[A-Z]|(?<![^\s/=.,:])[A-Z][A-Z_-]*(?![^\s/=.,:])/.test(command)
 }
 
 /** Gives each command in the rows of a table its button. */

@@ -1,0 +1,21 @@
+import { expect, test, vi } from 'vitest'
+
+vi.mock('../page-session', () => ({ session: {} }))
+vi.stubGlobal('HTMLElement', class {})
+vi.stubGlobal('customElements', { define: () => undefined })
+
+test.each([
+  ['kubectl get pods -A', true],
+  ["curl -H 'Accept: application/json;as=Table' localhost:8001/api", true],
+  ['kubectl auth whoami', true],
+  ['kubectl get X -v=6', false],
+  ['kubectl explain X.spec.field', false],
+  ['kubectl get pods -n N', false],
+  ['kubectl get --raw /apis/GROUP/VERSION', false],
+  ['kubectl get pods/<name>', false],
+  ['curl "localhost:8001/api?resourceVersion=$RV"', false],
+  ['curl localhost:8001/…', false],
+])('%s can run: %s', async (command, whole) => {
+  const { isWhole } = await import('./command')
+  expect(isWhole(command)).toBe(whole)
+})
