@@ -3,6 +3,7 @@ package checker
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,12 @@ const (
 	maxChain       = 3 // runs that follow one that failed because something changed meanwhile, perhaps by its own doing
 )
 
+// lateness is how long after a run that failed the next one is made where a probe comes after what the API server takes
+// into use only some time after it has stored it: definitions, admission policies, roles.
+var lateness = []time.Duration{500 * time.Millisecond, 1500 * time.Millisecond}
+
+var takenUpLate = []string{".apiextensions.k8s.io", ".admissionregistration.k8s.io", ".rbac.authorization.k8s.io"}
+
 // probeJudge takes the probe's steps once the objects that it comes after exist, and again when they changed. A probe
 // writes, and controllers answer: runs that chase each other are spaced out.
 type probeJudge struct {
@@ -34,6 +41,8 @@ type probeJudge struct {
 	ended   time.Time
 	pause   time.Duration
 	chain   int
+	late    bool          // it comes after something that is taken up late
+	retries int           // runs of this fingerprint that followed one that failed, see lateness
 	timer   *time.Timer   // of a run that is put off
 	due     chan struct{} // closed when it begins
 }
@@ -42,6 +51,7 @@ func newProbeJudge(s *Session, o *opened, c *check) *probeJudge {
 	j := &probeJudge{check: c, session: s, opened: o}
 	for i, ref := range c.spec.Probe.After {
 		j.listing.add(fmt.Sprint(i), ref)
+		j.late = j.late || slices.ContainsFunc(takenUpLate, func(group string) bool { return strings.HasSuffix(ref.Resource, group) })
 	}
 	return j
 }
@@ -76,6 +86,15 @@ func (j *probeJudge) verdict() verdict {
 	if j.outcome == nil {
 		return failing("being tried now")
 	}
+	v := j.judgeOutcome()
+	if v.state == Failing && j.late && j.retries < len(lateness) && j.busy() == nil {
+		j.retry()
+	}
+	return v
+}
+
+// judgeOutcome judges what came of the last run.
+func (j *probeJudge) judgeOutcome() verdict {
 	if j.outcome.err != nil {
 		return verdict{state: Broken, why: j.outcome.err.Error()}
 	}
@@ -136,6 +155,9 @@ func (j *probeJudge) start(seen string) {
 		j.pause = 0
 	}
 	j.pause = min(max(firstReprobe, 2*j.pause), longestReprobe)
+	if seen != j.seen {
+		j.retries = 0
+	}
 	running := make(chan struct{})
 	ctx, cancel := context.WithTimeout(j.session.ctx, maxProbe)
 	j.running, j.stop, j.seen = running, cancel, seen
@@ -154,6 +176,24 @@ func (j *probeJudge) start(seen string) {
 		if !done {
 			close(running)
 		}
+	})
+}
+
+// retry makes another run of the same fingerprint, a little later.
+func (j *probeJudge) retry() {
+	wait := lateness[j.retries]
+	j.retries++
+	due := make(chan struct{})
+	j.due = due
+	j.timer = time.AfterFunc(wait, func() {
+		j.session.queue.push(func() {
+			j.timer = nil
+			if j.check.judge == judge(j) && j.running == nil {
+				j.pause = 0
+				j.start(j.seen)
+			}
+			close(due)
+		})
 	})
 }
 

@@ -84,6 +84,27 @@ func TestProbeOfSchema(t *testing.T) {
 }
 
 // A probe that writes for real leaves nothing behind, and no other check sees what it made.
+// The API server takes a definition into use after it has stored it; nothing tells when.
+func TestProbeAfterADefinitionIsTakenAgain(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	id := l.open(`
+  - id: taken
+    says: The name is taken
+    probe:
+      after: [{resource: customresourcedefinitions.apiextensions.k8s.io, name: widgets.NS.example.com}]
+      steps:
+        - create: {apiVersion: v1, kind: ConfigMap, metadata: {name: taken, namespace: NS}}
+          dryRun: true
+          refused: true
+`)
+	l.createCRD(l.namespace+".example.com", 10)
+	for !strings.Contains(l.await(id, "taken", Failing).Why, "it has to refuse it") {
+	}
+	l.createConfigMap("taken", nil)
+	l.await(id, "taken", Passing)
+}
+
 func TestProbeCleansUp(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
