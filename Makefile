@@ -17,8 +17,8 @@ LIGHT := ./assets ./checker/... ./cli/... ./cluster ./cluster/observe ./content/
 HEAVY := . ./cluster/embedded/...
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-GO_SOURCES := $(shell find . -name '*.go' -not -path './assets/node_modules/*' -not -name '*_test.go' 2>/dev/null) go.mod go.sum
-CONTENT := $(shell find content exercises -type f -not -name '*.go' 2>/dev/null) $(shell find server/store -name '*.sql' 2>/dev/null)
+GO_SOURCES := $(shell find . -name '*.go' -not -path './assets/node_modules/*' -not -path './operator/*' -not -name '*_test.go' 2>/dev/null) go.mod go.sum
+CONTENT := $(shell find content exercises -type f -not -name '*.go' 2>/dev/null) $(shell find server/store -name '*.sql' 2>/dev/null) cli/workspace/operator.txtar
 WEB_SOURCES := $(shell find assets -type f -not -path '*/node_modules/*' -not -path '*/dist/*' -not -name '*.go' 2>/dev/null)
 
 ##@ Use
@@ -43,7 +43,7 @@ assets/dist/.built: assets/node_modules/.installed $(WEB_SOURCES) $(filter %.md,
 
 ##@ Prove
 .PHONY: test
-test: lint test-unit test-web test-embedded test-scenarios verify test-e2e ## everything that CI runs
+test: lint test-unit test-web test-embedded test-scenarios verify test-operator test-e2e ## everything that CI runs
 
 .PHONY: test-unit
 # One package at a time: several of them start whole control planes and shells.
@@ -67,6 +67,17 @@ verify: $(BIN) ## prove every exercise and transcript against a live API server
 	./$(BIN) lint
 	./$(BIN) verify
 
+# The referee's exercises: each names the program that stands for the learner's, and the flawed ones that it must catch.
+REFEREED := $(basename $(patsubst exercises/%,%,$(shell grep -ls '^program:' exercises/*/*.yaml)))
+
+.PHONY: test-operator
+test-operator: $(BIN) ## the reference operator, the project that is laid out, and the referee against both good and flawed operators
+	cd operator && go vet ./... && go run $(STATICCHECK) ./...
+	cd operator && APILAB_BIN=$(CURDIR)/$(BIN) go test -count=1 ./...
+	cd operator && go build -ldflags '-s -w' -o bin/ ./cmd/variants && go build -ldflags '-s -w' -o bin/manager ./cmd
+	APILAB_TEST_OPERATOR=1 go test -count=1 ./cli/workspace
+	./$(BIN) verify --programs operator/bin --parallel 2 $(REFEREED)
+
 .PHONY: test-e2e
 test-e2e: $(BIN) ## a person's way through the pages, in Chromium, with axe
 	cd assets && APILAB_BIN=$(CURDIR)/$(BIN) npm run e2e
@@ -83,13 +94,20 @@ bench: $(BIN) ## measure start, memory, idle CPU and latencies; table here, figu
 	./$(BIN) bench --output bench.json
 
 ##@ Keep house
+CONTROLLER_GEN := go run sigs.k8s.io/controller-tools/cmd/controller-gen@v0.23.0
+SKELETON_GEN := $(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt crd rbac:roleName=backup-operator paths=./skeleton/... \
+	output:crd:artifacts:config=skeleton/config/crd/bases output:rbac:artifacts:config=skeleton/config/rbac
+
 .PHONY: generate
-generate: ## write generated files anew (exercises/schema.json)
+generate: ## write generated files anew: exercises/schema.json, the operator's, and the project that is laid out
 	go test ./exercises -update
+	$(MAKE) -C operator generate manifests
+	cd operator && $(SKELETON_GEN)
+	go test ./cli/workspace -update
 
 .PHONY: clean
 clean: ## remove what was built (not the Go cache)
-	rm -rf bin assets/node_modules bench.json
+	rm -rf bin operator/bin assets/node_modules bench.json
 	find assets/dist -mindepth 1 -not -name .keep -delete
 
 .PHONY: help

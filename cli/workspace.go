@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apilab/apilab/cli/control"
+	"github.com/apilab/apilab/cli/workspace"
+)
+
+func (p *Program) workspaceCommand(g *global) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "workspace",
+		Short: "Lay out a project to work on with your own tools",
+		Args:  usageArgs(cobra.NoArgs),
+		RunE: func(_ *cobra.Command, _ []string) error {
+			return &usageError{errors.New("say which project to lay out, and where: apilab workspace operator DIR"), "apilab workspace"}
+		},
+	}
+	var force bool
+	operator := &cobra.Command{
+		Use:   "operator DIR",
+		Short: "Lay out the operator that the track Build an operator goes with",
+		Long: "Lays out the project of the track Build an operator in the folder DIR, with access to your cluster if apilab is running. A folder\n" +
+			"that is not empty is left alone, unless it was laid out before: then what is missing comes back, what you have not touched is\n" +
+			"renewed, and what you have changed stays.",
+		Args: usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			layout, err := workspace.Operator(args[0], force)
+			if errors.Is(err, workspace.ErrForeign) {
+				return fmt.Errorf("%s: %w: choose another, or add to what is there with --force, which changes none of your files", args[0], err)
+			}
+			if err != nil {
+				return err
+			}
+			access, err := control.Kubeconfig(cmd.Context(), g.dataDir)
+			if err == nil {
+				err = workspace.WriteKubeconfig(args[0], access)
+			}
+			if err != nil && !errors.Is(err, control.ErrNotRunning) {
+				return err
+			}
+			p.laidOut(args[0], layout, err == nil)
+			return nil
+		},
+	}
+	operator.Flags().BoolVar(&force, "force", false, "add to a folder that is not empty; what is there stays as it is")
+	cmd.AddCommand(operator)
+	return cmd
+}
+
+// laidOut tells what is in the folder now, and how to go on.
+func (p *Program) laidOut(dir string, layout workspace.Layout, access bool) {
+	fmt.Fprintf(p.Stdout, "wrote %d files to %s\n", len(layout.Written), dir)
+	for _, file := range layout.Kept {
+		fmt.Fprintln(p.Stdout, "kept ", filepath.Join(dir, filepath.FromSlash(file)))
+	}
+	fmt.Fprintln(p.Stdout, "Next:")
+	fmt.Fprintln(p.Stdout, "  cd "+dir)
+	if !access {
+		fmt.Fprintf(p.Stdout, "  apilab kubeconfig -o %s    # once apilab is running\n", workspace.Kubeconfig)
+	}
+	fmt.Fprintf(p.Stdout, "  export KUBECONFIG=%s\n", filepath.Join("$PWD", workspace.Kubeconfig))
+	fmt.Fprintln(p.Stdout, "  make install run")
+}
