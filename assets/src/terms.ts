@@ -10,6 +10,7 @@ class TermCard {
   private readonly card = document.createElement('div')
   private link: HTMLAnchorElement | undefined
   private pinned = false
+  private closing = false
   private timer = 0
 
   constructor() {
@@ -46,7 +47,7 @@ class TermCard {
 
   private focus = (event: FocusEvent): void => {
     const link = this.termAt(event.target)
-    if (link === this.link) return
+    if (link === this.link || this.closing) return
     if (link?.matches(':focus-visible')) this.show(link)
     else this.hide()
   }
@@ -69,7 +70,9 @@ class TermCard {
       const link = this.link
       const inside = this.card.contains(document.activeElement)
       this.hide()
+      this.closing = true // the focus that comes back to the word does not open it again
       if (inside) link.focus()
+      this.closing = false
     } else if (event.key === ' ' && event.target instanceof Element && event.target.matches('.term > a')) {
       event.preventDefault() // a button takes the space bar too
       ;(event.target as HTMLElement).click()

@@ -106,10 +106,11 @@ test('the glossary has what a term’s card leads to, and narrows', async ({ lab
   await lab.open('/glossary#etcd')
   await expect(page.locator('#etcd')).toBeInViewport()
   await page.getByRole('searchbox', { name: 'Filter' }).fill('database')
-  await expect(page.locator('.terms > div:visible')).toHaveCount(1)
-  await expect(page.getByRole('main').getByRole('status')).toHaveText(/^1 of \d+ terms$/)
+  await expect(page.getByRole('main').getByRole('status')).toHaveText(/^\d of \d+ terms$/)
+  await expect(page.locator('#etcd')).toBeVisible()
+  await expect(page.locator('#label')).toBeHidden()
   await page.keyboard.press('Escape')
-  expect(await page.locator('.terms > div:visible').count()).toBeGreaterThan(10)
+  await expect(page.locator('#label')).toBeVisible()
 })
 
 test('a reference page narrows as one types, and its commands run', async ({ lab, page }) => {
@@ -142,9 +143,9 @@ test.describe('with a finger, at 360 pixels', () => {
       const box = await card.boundingBox()
       expect(box?.x).toBeGreaterThanOrEqual(0)
       expect((box?.x ?? 0) + (box?.width ?? 999)).toBeLessThanOrEqual(360)
+      await page.getByRole('heading', { level: 1 }).tap() // elsewhere
+      await expect(card).toBeHidden()
     }
-    await page.locator('.summary').tap()
-    await expect(card).toBeHidden()
     await expect(page).toHaveURL(lab.url + lessons.first)
   })
 
