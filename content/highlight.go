@@ -3,6 +3,7 @@ package content
 import (
 	"html/template"
 	"strings"
+	"sync"
 
 	"github.com/alecthomas/chroma/v2"
 	"github.com/alecthomas/chroma/v2/lexers"
@@ -11,7 +12,22 @@ import (
 // plainLanguages are shown as they are.
 var plainLanguages = map[string]bool{"text": true, "http": true, "console": true, "mermaid": true}
 
-func knownLanguage(name string) bool { return plainLanguages[name] || lexers.Get(name) != nil }
+// lexersByName keeps what lexers.Get finds, which it searches for anew each time.
+var lexersByName sync.Map // of string to chroma.Lexer
+
+// lexerOf returns the lexer of a language, nil if there is none.
+func lexerOf(language string) chroma.Lexer {
+	if known, ok := lexersByName.Load(language); ok {
+		return known.(chroma.Lexer)
+	}
+	lexer := lexers.Get(language)
+	if lexer != nil {
+		lexersByName.Store(language, lexer)
+	}
+	return lexer
+}
+
+func knownLanguage(name string) bool { return plainLanguages[name] || lexerOf(name) != nil }
 
 // tokenClass folds chroma's eighty token types into the few that a reader can tell apart. The most specific entry wins.
 var tokenClass = map[chroma.TokenType]string{
@@ -40,8 +56,11 @@ func classOf(t chroma.TokenType) string {
 // copies and runs what the author wrote.
 func highlight(language, code string) string {
 	plain := template.HTMLEscapeString(code)
-	lexer := lexers.Get(language)
-	if plainLanguages[language] || lexer == nil {
+	if plainLanguages[language] {
+		return plain
+	}
+	lexer := lexerOf(language)
+	if lexer == nil {
 		return plain
 	}
 	// Without EnsureLF, which would normalise the text.

@@ -9,9 +9,11 @@ import (
 	"path"
 	"reflect"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -53,6 +55,7 @@ func Load(fsys fs.FS) (*Set, []Problem) {
 	needs := map[string]map[string]int{} // of each exercise: the line of each ID that it needs
 	backdrops := backdrops{}
 	var problems []Problem
+	var files []*exerciseFile
 	err := fs.WalkDir(fsys, ".", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			problems = append(problems, Problem{File: file, Message: reason(err)})
@@ -73,20 +76,20 @@ func Load(fsys fs.FS) (*Set, []Problem) {
 			problems = append(problems, Problem{File: file, Message: "an exercise's file is <track>/<name>.yaml, of lower-case letters, digits and hyphens"})
 			return nil
 		}
-		data, err := readBounded(fsys, file)
-		if err != nil {
-			problems = append(problems, Problem{File: file, Message: reason(err)})
-			return nil
-		}
-		exercise, lines, found := parse(id, file, data)
-		problems = append(problems, found...)
-		if exercise != nil {
-			set.all = append(set.all, exercise)
-			set.byID[id] = exercise
-		}
-		needs[id] = lines
+		files = append(files, &exerciseFile{id: id, name: file})
 		return nil
 	})
+	readAll(fsys, files)
+	for _, f := range files {
+		problems = append(problems, f.problems...)
+		if f.exercise != nil {
+			set.all = append(set.all, f.exercise)
+			set.byID[f.id] = f.exercise
+		}
+		if f.needs != nil {
+			needs[f.id] = f.needs
+		}
+	}
 	if err != nil {
 		problems = append(problems, Problem{File: ".", Message: reason(err)})
 	}
@@ -100,6 +103,44 @@ func Load(fsys fs.FS) (*Set, []Problem) {
 		return a.Line - b.Line
 	})
 	return set, problems
+}
+
+// An exerciseFile is what is in one.
+type exerciseFile struct {
+	id, name string
+	exercise *Exercise
+	needs    map[string]int // the line of each ID that it needs; nil: the file could not be read
+	problems []Problem
+}
+
+// readAll reads the files, as many at once as there are processors: most of it is compiling expressions.
+func readAll(fsys fs.FS, files []*exerciseFile) {
+	next := make(chan *exerciseFile)
+	var readers sync.WaitGroup
+	for range min(len(files), runtime.GOMAXPROCS(0)) {
+		readers.Go(func() {
+			for f := range next {
+				f.read(fsys)
+			}
+		})
+	}
+	for _, f := range files {
+		next <- f
+	}
+	close(next)
+	readers.Wait()
+}
+
+func (f *exerciseFile) read(fsys fs.FS) {
+	data, err := readBounded(fsys, f.name)
+	if err != nil {
+		f.problems = []Problem{{File: f.name, Message: reason(err)}}
+		return
+	}
+	f.exercise, f.needs, f.problems = parse(f.id, f.name, data)
+	if f.needs == nil {
+		f.needs = map[string]int{}
+	}
 }
 
 // Parse reads one exercise from the text of its file. It returns nil where there is a problem, all of them.

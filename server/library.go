@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -51,10 +52,7 @@ func load(lessons, tasks fs.FS, before *library) (_ *library, problems []string)
 		problems = append(problems, "exercises/"+m.String())
 	}
 	for _, e := range set.All() {
-		source, err := fs.ReadFile(tasks, e.ID+".yaml")
-		if err == nil {
-			l.sources[e.ID] = sha256.Sum256(source)
-		}
+		l.sources[e.ID] = sourceOf(tasks, e)
 		if before != nil && before.exercises[e.ID] != nil && before.sources[e.ID] == l.sources[e.ID] {
 			e = before.exercises[e.ID]
 		}
@@ -70,6 +68,16 @@ func load(lessons, tasks fs.FS, before *library) (_ *library, problems []string)
 	}
 	l.index = sync.OnceValues(func() (searchIndex, error) { return newSearchIndex(l) })
 	return l, problems
+}
+
+// sourceOf is a digest of an exercise's file and of its backdrop's.
+func sourceOf(tasks fs.FS, e *exercises.Exercise) [sha256.Size]byte {
+	source, _ := fs.ReadFile(tasks, e.ID+".yaml")
+	if e.Backdrop != "" {
+		backdrop, _ := fs.ReadFile(tasks, path.Join(path.Dir(e.ID), "backdrops", e.Backdrop+".yaml"))
+		source = append(append(source, 0), backdrop...)
+	}
+	return sha256.Sum256(source)
 }
 
 // A shelf has the newest library.

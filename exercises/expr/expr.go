@@ -74,6 +74,10 @@ func Compile(source string, kind Kind, with ...string) (*Expression, error) {
 
 // CompileValue returns the expression in source, whatever its type. Otherwise it is as Compile.
 func CompileValue(source string, kind Kind, with ...string) (*Expression, error) {
+	return compiled.get(source, kind, with)
+}
+
+func compile(source string, kind Kind, with []string) (*Expression, error) {
 	if len(source) > MaxSource {
 		return nil, &CompileError{source, []Issue{{1, 1, fmt.Sprintf("the expression has %d characters; at most %d are allowed", len(source), MaxSource)}}}
 	}
