@@ -81,6 +81,17 @@ func TestRunThatLeavesJobs(t *testing.T) {
 			t.Errorf("%s: %d, %v", text, exit, err)
 		}
 	}
+	// A job that the script ends with has perhaps not begun by then.
+	for range 20 {
+		other.Ended = func(int) {}
+		if _, err := Run(t.Context(), other, "echo begun > last &", io.Discard, io.Discard); err != nil {
+			t.Error(err)
+		}
+		if b, err := os.ReadFile(filepath.Join(o.Home, "last")); err != nil || string(b) != "begun\n" {
+			t.Fatalf("the job wrote %q, %v", b, err)
+		}
+		os.Remove(filepath.Join(o.Home, "last"))
+	}
 	limit, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer stop()
 	if _, err := Run(limit, o, "sleep 60", io.Discard, io.Discard); err != context.DeadlineExceeded {

@@ -245,9 +245,15 @@ func (s *Shell) Ended() []string {
 // WaitJobs returns when no job is left, or the context ends.
 func (s *Shell) WaitJobs(ctx context.Context) { s.jobs.wait(ctx, s.jobs.list()) }
 
-// Running counts the jobs that run.
+// Running counts the jobs that are not done, those included that are only about to begin.
 func (s *Shell) Running() int {
+	running := 0
 	s.jobs.mu.Lock()
 	defer s.jobs.mu.Unlock()
-	return s.jobs.running
+	for _, j := range s.jobs.all {
+		if !j.done {
+			running++
+		}
+	}
+	return running
 }
