@@ -5,6 +5,7 @@ import { copy } from '../clipboard'
 import { icon } from '../icons'
 import { tell } from '../page-events'
 import { session } from '../page-session'
+import { isWhole } from '../placeholder'
 import { Listening, LightElement } from './base'
 
 /** A button beside a command in a row: it runs the command, or copies one that has a gap to fill or nowhere to run. */
@@ -37,11 +38,6 @@ export class ApilabCommand extends LightElement {
     announce(what)
     setTimeout(() => (this.done = false), 1600)
   }
-}
-
-/** Whether a command can run as it stands, without a placeholder: <name>, NAME, $VALUE or an ellipsis. */
-export function isWhole(command: string): boolean {
-  return !/…|\.\.\.|<[\w-]+>|\$[A-Z]|(?<![^\s/=.,:])[A-Z][A-Z_-]*(?![^\s/=.,:])/.test(command)
 }
 
 /** Gives each command in the rows of a table its button. */
