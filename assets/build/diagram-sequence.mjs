@@ -15,7 +15,7 @@ export function wrapMessages(source, svg) {
     .map((line, i) => {
       const [, head, from, to, words] = message.exec(line) ?? []
       const low = i === first || /^\s*note\b/i.test(lines[i - 1]) // below the actors and below a note there is room for one line
-      if (!words || low || /<br/.test(words)) return line
+      if (!words || (low && from !== to) || /<br/.test(words)) return line
       const room = from === to ? 120 : Math.abs(at.get(from) - at.get(to)) - 10
       return words.length * character > room ? head + halves(words) : line
     })

@@ -46,9 +46,15 @@ function fitting(written) {
   const source = hexagons(written)
   if (/^\s*sequenceDiagram/.test(source)) return render(wrapMessages(source, render(source)))
   const wrapped = wrapLabels(source)
-  const variants = [source, wrapped, ...(/^\s*(flowchart|graph)\s+(LR|RL)\b/.test(source) ? [topDown(source), topDown(wrapped)] : [])]
-  const drawn = variants.map(render)
-  return drawn.find((svg) => frame(svg).width <= column) ?? drawn.reduce((a, b) => (frame(b).width < frame(a).width ? b : a))
+  const lying = /^\s*(flowchart|graph)\s+(LR|RL)\b/.test(source)
+  const variants = [source, wrapped, ...(lying ? [topDown(source), topDown(wrapped)] : []), wrapNodes(wrapped), ...(lying ? [topDown(wrapNodes(wrapped))] : [])]
+  let narrowest
+  for (const variant of new Set(variants)) {
+    const svg = render(variant)
+    if (frame(svg).width <= column) return svg
+    if (!narrowest || frame(svg).width < frame(narrowest).width) narrowest = svg
+  }
+  return narrowest
 }
 
 function render(source) {
@@ -62,6 +68,14 @@ function topDown(source) {
 /** Breaks the labels of a flowchart's edges at about 16 characters. */
 function wrapLabels(source) {
   return source.replace(/\|("?)([^|"]+)\1\|/g, (_, quote, label) => `|${quote}${lines(label, 16).join('<br/>')}${quote}|`)
+}
+
+/** Breaks the names of a flowchart's nodes at about 20 characters, where that saves a good part of a line. */
+function wrapNodes(source) {
+  if (!/^\s*(flowchart|graph)\b/.test(source)) return source
+  return source.replace(/(?<=\w)(\[|\(|\{\{)("?)([^[\](){}"|]{24,})\2(\]|\)|\}\})/g, (whole, open, quote, label, close) =>
+    label.includes('<br') ? whole : `${open}${quote}${lines(label, 20).join('<br/>')}${quote}${close}`,
+  )
 }
 
 function lines(text, width) {
