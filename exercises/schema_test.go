@@ -17,22 +17,23 @@ import (
 
 var update = flag.Bool("update", false, "write schema.json anew")
 
-// TestSchemaIsFresh keeps schema.json, by which editors complete exercises, to the types.
+// TestSchemaIsFresh keeps the schemas by which editors complete exercises and backdrops to the types.
 func TestSchemaIsFresh(t *testing.T) {
 	t.Parallel()
-	want := schema(t)
-	if *update {
-		if err := os.WriteFile("schema.json", want, 0o600); err != nil {
-			t.Fatal(err)
+	for file, want := range map[string][]byte{"schema.json": schema(t), "backdrop.schema.json": backdropSchema(t)} {
+		if *update {
+			if err := os.WriteFile(file, want, 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	if got, err := os.ReadFile("schema.json"); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("schema.json is not of these types (%v): run go test ./exercises -update", err)
+		if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not of these types (%v): run go test ./exercises -update", file, err)
+		}
 	}
 }
 
-// schema makes the JSON schema of an exercise's file, with the comments of the types as descriptions.
-func schema(t *testing.T) []byte {
+// reflector makes JSON schemas with the comments of the types as descriptions.
+func reflector(t *testing.T) *jsonschema.Reflector {
 	t.Helper()
 	r := &jsonschema.Reflector{ExpandedStruct: true, Anonymous: true, Mapper: func(typ reflect.Type) *jsonschema.Schema {
 		switch typ {
@@ -46,7 +47,29 @@ func schema(t *testing.T) []byte {
 	if err := r.AddGoComments("github.com/apilab/apilab/exercises", ".", jsonschema.WithFullComment()); err != nil {
 		t.Fatal(err)
 	}
-	s := r.Reflect(&Exercise{})
+	return r
+}
+
+func backdropSchema(t *testing.T) []byte {
+	t.Helper()
+	s := reflector(t).Reflect(&Backdrop{})
+	s.Title = "apilab backdrop"
+	return encode(t, s)
+}
+
+func encode(t *testing.T, s *jsonschema.Schema) []byte {
+	t.Helper()
+	data, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(data, '\n')
+}
+
+// schema makes the schema of an exercise's file.
+func schema(t *testing.T) []byte {
+	t.Helper()
+	s := reflector(t).Reflect(&Exercise{})
 	s.Title = "apilab exercise"
 	s.Required = slices.DeleteFunc(s.Required, func(field string) bool { return field == "solution" }) // of a quiz there is none
 	kinds := []*jsonschema.Schema{}
@@ -54,11 +77,7 @@ func schema(t *testing.T) []byte {
 		kinds = append(kinds, &jsonschema.Schema{Required: []string{kind}})
 	}
 	s.Definitions["Check"].OneOf = kinds
-	data, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return append(data, '\n')
+	return encode(t, s)
 }
 
 // Every field that the loader knows is in the schema, and the other way round.
