@@ -50,7 +50,7 @@ func (p *Program) verifyCommand(g *global) *cobra.Command {
 	return cmd
 }
 
-// plan chooses what to prove. Content with mistakes is not proved.
+// plan chooses what to prove. Content with mistakes is not proved; what is named by its ID is, whatever else has mistakes.
 func (p *Program) plan(dir string, ids []string) (verify.Plan, error) {
 	lessons, tasks, err := sources(dir)
 	if err != nil {
@@ -58,11 +58,15 @@ func (p *Program) plan(dir string, ids []string) (verify.Plan, error) {
 	}
 	curriculum, wrongLessons := content.Load(lessons)
 	set, wrongTasks := exercises.Load(tasks)
+	var mistaken error
 	if n := len(wrongLessons) + len(wrongTasks); n > 0 {
-		return verify.Plan{}, fmt.Errorf("the content has %d problems: `%s` shows them", n, strings.TrimSpace("apilab lint "+dir))
+		mistaken = fmt.Errorf("the content has %d problems: `%s` shows them", n, strings.TrimSpace("apilab lint "+dir))
 	}
 	var plan verify.Plan
 	if len(ids) == 0 {
+		if mistaken != nil {
+			return plan, mistaken
+		}
 		plan.Exercises = set.All()
 		for _, track := range curriculum.Tracks {
 			for _, lesson := range track.Lessons {
@@ -74,7 +78,11 @@ func (p *Program) plan(dir string, ids []string) (verify.Plan, error) {
 	for _, id := range ids {
 		exercise, known := set.Get(id)
 		lesson := curriculum.Lesson(id)
-		if !known && lesson == nil {
+		switch {
+		case known || lesson != nil:
+		case mistaken != nil:
+			return verify.Plan{}, fmt.Errorf("there is no exercise and no lesson %s that can be read; %w", id, mistaken)
+		default:
 			return verify.Plan{}, &usageError{fmt.Errorf("there is no exercise and no lesson %s", id), "apilab verify"}
 		}
 		if known {
