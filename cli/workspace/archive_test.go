@@ -27,7 +27,6 @@ var shared = []string{
 	"internal/controller/suite_test.go", "internal/controller/backuppolicy_controller_test.go",
 	"config/manager/catalog.yaml", "config/manager/manager.yaml", "config/manager/namespace.yaml",
 	"config/rbac/leader_election_role.yaml", "config/rbac/role_binding.yaml", "config/rbac/service_account.yaml",
-	"config/samples/nightly.yaml",
 }
 
 // TestArchiveIsFresh keeps the project to the reference operator, so that they do not drift apart.
