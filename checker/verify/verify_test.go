@@ -249,6 +249,45 @@ func TestLessons(t *testing.T) {
 	}
 }
 
+// The simulated controllers of an exercise run while it is proved, and beside the transcripts of its lesson.
+func TestControllers(t *testing.T) {
+	t.Parallel()
+	real.Cluster(t)
+	const controllers = `
+controllers:
+  - name: labeller
+    says: S
+    for: configmaps
+    namespace: NS
+    stages: [{name: seen, when: object.metadata.name == 'a', delay: 500ms, patch: {metadata: {labels: {seen: "yes"}}}}]
+checks:
+  - id: seen
+    says: Seen
+    object: {resource: configmaps, namespace: NS, name: a}
+    expect: object.metadata.labels.seen == 'yes'`
+	text := strings.Replace(exercise, "\nchecks:", controllers, 1)
+	summary, report := prove(t, exercise, text)
+	if summary.Passed != 1 {
+		t.Error(report)
+	}
+
+	namespace := fmt.Sprintf("v-%x", time.Now().UnixNano())
+	e, problems := exercises.Parse("track/test", []byte(strings.ReplaceAll(text, "NS", namespace)))
+	if e == nil {
+		t.Fatal(problems)
+	}
+	lesson := Lesson{ID: "track/lesson", Setup: "kubectl create namespace " + namespace, Controllers: e.Controllers, Transcripts: []Transcript{{Line: 1, Steps: []Step{
+		{1, "kubectl create configmap a -n " + namespace, "configmap/a created"},
+		{2, "kubectl wait --for=jsonpath={.metadata.labels.seen}=yes configmap/a -n " + namespace + " --timeout=10s", "configmap/a condition met"},
+	}}}}
+	var out bytes.Buffer
+	_, err := Run(t.Context(), realEnv{t}, Plan{Lessons: []Lesson{lesson}}, &out)
+	_, _ = real.Shell(t, "")(context.Background(), "kubectl delete namespace --wait=false "+namespace)
+	if err != nil || !strings.HasPrefix(out.String(), "ok") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
 func TestRunThatIsCutShort(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
