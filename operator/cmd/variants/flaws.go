@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -61,12 +62,14 @@ var flaws = map[string]func(*flawed) *flawed{
 // flawed is an operator in the style of create-or-update.
 type flawed struct {
 	controller.BackupPolicyReconciler
+	old record.EventRecorder // the one that older operators use, which folds nothing into series
 
 	comparePointers, stampStatus, wokenByStatus, noOwner, noOwns, createsOnly, ignoresSuspend, noObservedGeneration, alwaysReady,
 	givesUp, overwrites, finalizerStays, noFinalizer, writesDefaults, silent, chatty bool
 }
 
 func (f *flawed) setup(mgr ctrl.Manager) error {
+	f.old = mgr.GetEventRecorderFor("backup-operator") //lint:ignore SA1019 as in older operators
 	var predicates []builder.ForOption
 	if !f.wokenByStatus {
 		predicates = append(predicates, builder.WithPredicates(predicate.GenerationChangedPredicate{}))
@@ -130,7 +133,7 @@ func (f *flawed) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, 
 		}
 	}
 	if f.chatty {
-		f.Recorder.Eventf(policy, nil, corev1.EventTypeNormal, "Reconciled", "Reconcile", "The policy was reconciled at %s", time.Now())
+		f.old.Eventf(policy, corev1.EventTypeNormal, "Reconciled", "The policy was reconciled at %s", time.Now())
 	}
 	return ctrl.Result{}, err
 }
