@@ -169,8 +169,10 @@ func (j *probeJudge) start(seen string) {
 		_ = j.session.settle(ctx, nil, stores)
 		done := j.session.queue.push(func() {
 			j.running, j.stop, j.outcome, j.ended = nil, nil, outcome, time.Now()
-			j.finished()
-			j.reevaluate()
+			if j.check.judge == judge(j) { // otherwise the exercise was reset or closed meanwhile
+				j.finished()
+				j.reevaluate()
+			}
 			close(running)
 		})
 		if !done {

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"context"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -165,6 +166,41 @@ func TestProbeWaitsInVain(t *testing.T) {
 	}
 	l.updateConfigMap("mine", func(o *unstructured.Unstructured) { _ = unstructured.SetNestedField(o.Object, "w", "data", "k") })
 	l.await(id, "tried", Passing)
+}
+
+// What comes of a probe whose exercise was closed or reset meanwhile is nobody's any more.
+func TestProbeOutlivesItsExercise(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.createConfigMap("mine", object{"k": "v"})
+	id := l.open(`
+  - id: tried
+    says: Tried
+    probe:
+      after: [{resource: configmaps, namespace: NS, name: mine}]
+      steps:
+        - wait: {resource: configmaps, namespace: NS, name: mine, expect: object.data.k == 'w', within: 30s}
+`)
+	for l.check(id, "tried").Why != "being tried now" {
+		runtime.Gosched()
+	}
+	if err := l.Reset(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	for l.check(id, "tried").Why != "being tried now" {
+		runtime.Gosched()
+	}
+	if err := l.CloseExercise(id); err != nil {
+		t.Fatal(err)
+	}
+	other := l.open(`
+  - id: there
+    says: There
+    object: {resource: configmaps, namespace: NS, name: mine}
+    expect: object.data.k == 'v'
+`)
+	l.await(other, "there", Passing)
+	l.settle()
 }
 
 // A probe that changes what it comes after, and fails, does not run for ever on its own account.
