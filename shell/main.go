@@ -3,6 +3,7 @@ package shell
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"os/signal"
 	"path"
@@ -63,6 +64,7 @@ func run(s *settings) (int, error) {
 	defer v.Close()
 	launcher := &kubectl.Launcher{Confinement: s.Confine, FS: v}
 	launcher.Control = s.Control
+	launcher.Ahead = math.MaxInt
 	defer launcher.Close()
 	o := posix.Options{
 		Host: &tools.Host{
@@ -76,6 +78,7 @@ func run(s *settings) (int, error) {
 		Limits:    posix.Limits{Memory: memoryLimit, Goroutines: 4000, Jobs: 50},
 	}
 	if !s.Interactive {
+		launcher.Ahead = strings.Count(s.Script, "kubectl") // a loop's later ones are started when they are used
 		launcher.Warm()
 		return runScript(s, o)
 	}

@@ -20,6 +20,9 @@ import (
 type Launcher struct {
 	Confinement
 	FS *vfs.FS
+	// Ahead is how many processes may be started ahead of their use, as long as the launcher lives. Each that is not used in
+	// the end was started for nothing.
+	Ahead int
 
 	mu     sync.Mutex
 	spare  *worker
@@ -34,9 +37,10 @@ const spareLife = 10 * time.Minute
 func (l *Launcher) Warm() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.spare != nil || l.closed {
+	if l.spare != nil || l.closed || l.Ahead <= 0 {
 		return
 	}
+	l.Ahead--
 	w, err := l.startWorker()
 	if err != nil {
 		return // it will be started cold
