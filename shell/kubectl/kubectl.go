@@ -24,6 +24,7 @@ import (
 	"k8s.io/kubectl/pkg/cmd"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
+	_ "github.com/apilab/apilab/shell/kubectl/english"
 	"github.com/apilab/apilab/shell/localhost"
 	"github.com/apilab/apilab/shell/vfs"
 )
