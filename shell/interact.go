@@ -53,7 +53,7 @@ func (t *terminal) interact(o posix.Options, l *kubectl.Launcher, greeting strin
 	defer s.shell.Close()
 	s.editor = &lineedit.Editor{
 		Out: &screen{t: t}, Keys: lineedit.NewKeys(t.file, t.waits), Size: t.size, History: s.history,
-		Incomplete: func(text string) bool { _, more, _ := posix.Parse(text+"\n", ""); return more },
+		Incomplete: posix.Continues,
 		Complete:   (&completer{s: s, fs: o.Host.FS}).complete,
 	}
 	s.signals()

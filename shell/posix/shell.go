@@ -143,7 +143,22 @@ func parser() *syntax.Parser { return syntax.NewParser(syntax.Variant(syntax.Lan
 // Parse reads a script. incomplete tells that more lines may make it one: an open quote, a here-document, a loop.
 func Parse(text, name string) (file *syntax.File, incomplete bool, err error) {
 	file, err = parser().Parse(strings.NewReader(text), name)
-	return file, err != nil && syntax.IsIncomplete(err), err
+	return file, err != nil && (syntax.IsIncomplete(err) || unclosedHeredoc(err)), err
+}
+
+// unclosedHeredoc: the parser does not call one incomplete whose delimiter is quoted.
+func unclosedHeredoc(err error) bool {
+	var at syntax.ParseError
+	return errors.As(err, &at) && strings.HasPrefix(at.Text, "unclosed here-document")
+}
+
+// Continues reports whether what was typed so far, without the end of its last line, wants more lines: it is incomplete, or its
+// last line ends in a backslash that continues it.
+func Continues(text string) bool {
+	if _, incomplete, _ := Parse(text+"\n", ""); incomplete {
+		return true
+	}
+	return (len(text)-len(strings.TrimRight(text, `\`)))%2 == 1
 }
 
 // Run runs a script's statements one after the other. exited tells that it called exit. The reason of a statement that

@@ -178,3 +178,29 @@ func TestLimits(t *testing.T) {
 		})
 	}
 }
+
+func TestContinues(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"":                 false,
+		"echo a":           false,
+		"echo 'a":          true,
+		"for x in 1 2; do": true,
+		"cat <<EOF":        true,
+		"cat <<'EOF'":      true,
+		"cat > admit.sh <<\"EOF\"\nreview=$(cat)": true,
+		"cat <<-'X'\n\ta":                         true,
+		"cat <<'EOF'\na\nEOF":                     false,
+		"kubectl get ns \\":                       true,
+		`echo one \\`:                             false,
+		`echo one \\\`:                            true,
+		"kubectl get ns \\\n  -o wide":            false,
+		"echo $(":                                 true,
+		"if true; fi":                             false, // wrong, and no further line mends it
+		"\\":                                      true,
+	} {
+		if got := Continues(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
