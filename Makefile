@@ -69,7 +69,7 @@ test-scenarios: $(BIN) ## scenario scripts against the real binary
 # that it must catch.
 verify: $(BIN) operators ## prove every exercise and transcript against a live API server
 	./$(BIN) lint
-	./$(BIN) verify --programs operator/bin --parallel $(PARALLEL)
+	./$(BIN) verify --programs operator/bin --parallel $(PARALLEL) --again
 
 .PHONY: operators
 operators:

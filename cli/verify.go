@@ -16,6 +16,7 @@ func (p *Program) verifyCommand(g *global) *cobra.Command {
 	var (
 		dir, programs string
 		parallel      int
+		again         bool
 	)
 	cmd := &cobra.Command{
 		Use:   "verify [ID ...]",
@@ -29,7 +30,7 @@ func (p *Program) verifyCommand(g *global) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			plan.Parallel, plan.Programs = parallel, programs
+			plan.Parallel, plan.Programs, plan.Again = parallel, programs, again
 			labs, err := p.newLabs(g.logLevel)
 			if err != nil {
 				return err
@@ -46,6 +47,7 @@ func (p *Program) verifyCommand(g *global) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&dir, "content", "", "folder with content/ and exercises/ (default: those in the binary)")
 	cmd.Flags().StringVar(&programs, "programs", "", "folder of programs that exercises run beside their solutions, as on the learner's own\nmachine; without it these exercises are skipped")
+	cmd.Flags().BoolVar(&again, "again", false, "prove what failed once more in the end, one at a time; the report has both attempts")
 	cmd.Flags().IntVar(&parallel, "parallel", 1, "proofs that run at a time, each with a cluster of its own")
 	return cmd
 }

@@ -63,9 +63,12 @@ func (l *Lab) learn(ctx context.Context, script string) (output string, leave fu
 type Plan struct {
 	Exercises []*exercises.Exercise
 	Lessons   []Lesson
-	Parallel  int           // labs at a time; 0 is 1
-	Programs  string        // folder of the programs that exercises name; empty: these exercises are skipped
-	Within    time.Duration // how long a solution may take to turn everything green after it has ended; 0 is 30 s
+	Parallel  int    // labs at a time; 0 is 1
+	Programs  string // folder of the programs that exercises name; empty: these exercises are skipped
+	// Again proves what failed once more in the end, one at a time: a machine that is short of time makes proofs fail that
+	// hold. Both attempts are in the report.
+	Again  bool
+	Within time.Duration // how long a solution may take to turn everything green after it has ended; 0 is 30 s
 }
 
 // A Lesson is the transcripts of one lesson, which run one after the other in one lab.
@@ -90,14 +93,17 @@ type Step struct {
 }
 
 // A Summary counts exercises, and lessons with transcripts.
-type Summary struct{ Passed, Failed, Skipped int }
+type Summary struct {
+	Passed, Failed, Skipped int
+	Again                   int // of those that passed: at the second attempt
+}
 
 // maxUnit bounds one exercise or lesson, its lab included.
 const maxUnit = 10 * time.Minute
 
 // Run proves the plan and reports to out: a line for each exercise and lesson, in their order; under one that failed, what
-// failed with the check, its expression and the values; last the line "N passed, N failed". The error is ctx's, or that out
-// cannot be written to; what failed is in the summary.
+// failed with the check, its expression and the values; last the line "N passed, N failed", and how many of them only at the
+// second attempt. The error is ctx's, or that out cannot be written to; what failed is in the summary.
 func Run(ctx context.Context, env Env, plan Plan, out io.Writer) (Summary, error) {
 	var units []*unit
 	for _, e := range plan.Exercises {
@@ -110,9 +116,40 @@ func Run(ctx context.Context, env Env, plan Plan, out io.Writer) (Summary, error
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go start(ctx, units, max(1, plan.Parallel))
-	var summary Summary
-	var err error
+	summary, err := prove(ctx, cancel, units, max(1, plan.Parallel), out)
+	if failed := failedOf(units); err == nil && plan.Again && len(failed) > 0 {
+		if _, err = fmt.Fprintf(out, "again, one at a time:\n"); err != nil {
+			return summary, fmt.Errorf("write the report: %w", err)
+		}
+		var again Summary
+		again, err = prove(ctx, cancel, failed, 1, out)
+		summary.Again = again.Passed
+		summary.Passed, summary.Failed = summary.Passed+again.Passed, again.Failed
+	}
+	if err == nil {
+		said := ""
+		if summary.Again > 0 {
+			said = fmt.Sprintf(" (%d at the second attempt)", summary.Again)
+		}
+		_, err = fmt.Fprintf(out, "%d passed%s, %d failed\n", summary.Passed, said, summary.Failed)
+	}
+	return summary, err
+}
+
+// failedOf returns the units that failed, to be proved anew.
+func failedOf(units []*unit) []*unit {
+	var failed []*unit
+	for _, u := range units {
+		if len(u.failures) > 0 {
+			failed = append(failed, newUnit(u.name, u.prove))
+		}
+	}
+	return failed
+}
+
+// prove proves the units and reports them in their order. cancel ends ctx.
+func prove(ctx context.Context, cancel context.CancelFunc, units []*unit, parallel int, out io.Writer) (summary Summary, err error) {
+	go start(ctx, units, parallel)
 	for _, u := range units {
 		<-u.done // also when it was cut short: its lab has to be gone
 		if err == nil && ctx.Err() != nil {
@@ -126,9 +163,6 @@ func Run(ctx context.Context, env Env, plan Plan, out io.Writer) (Summary, error
 			err = fmt.Errorf("write the report: %w", err)
 			cancel()
 		}
-	}
-	if err == nil {
-		_, err = fmt.Fprintf(out, "%d passed, %d failed\n", summary.Passed, summary.Failed)
 	}
 	return summary, err
 }

@@ -86,8 +86,8 @@ wrong:
     stays: [made, read, version, picked]
 `
 
-// prove runs one exercise, with replacements made in its text, and returns the report.
-func prove(t *testing.T, replace ...string) (Summary, string) {
+// proveText runs one exercise, with replacements made in its text, and returns the report.
+func proveText(t *testing.T, replace ...string) (Summary, string) {
 	t.Helper()
 	namespace := fmt.Sprintf("v-%x", time.Now().UnixNano())
 	text := strings.NewReplacer(replace...).Replace(exercise)
@@ -132,7 +132,7 @@ func TestExercises(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			summary, report := prove(t, tt.replace...)
+			summary, report := proveText(t, tt.replace...)
 			for _, want := range tt.want {
 				if !strings.Contains(report, want) {
 					t.Errorf("the report lacks %q", want)
@@ -194,7 +194,7 @@ func TestPrograms(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			summary, report := prove(t, tt.replace...)
+			summary, report := proveText(t, tt.replace...)
 			if !strings.Contains(report, tt.want) || (summary.Passed == 1) != (tt.want == "") {
 				t.Errorf("%+v; want %q in\n%s", summary, tt.want, report)
 			}
@@ -266,7 +266,7 @@ checks:
     object: {resource: configmaps, namespace: NS, name: a}
     expect: object.metadata.labels.seen == 'yes'`
 	text := strings.Replace(exercise, "\nchecks:", controllers, 1)
-	summary, report := prove(t, exercise, text)
+	summary, report := proveText(t, exercise, text)
 	if summary.Passed != 1 {
 		t.Error(report)
 	}
@@ -287,6 +287,36 @@ checks:
 		t.Errorf("%v\n%s", err, out.String())
 	}
 }
+
+// What fails at the first attempt only passes, and the report tells both.
+func TestAgain(t *testing.T) {
+	t.Parallel()
+	attempts := 0
+	env := envFunc(func() (*Lab, error) {
+		attempts++
+		if attempts == 1 {
+			return nil, errors.New("no time")
+		}
+		return realEnv{t}.Lab(t.Context(), exercises.Cluster{})
+	})
+	real.Cluster(t)
+	lesson := Lesson{ID: "track/lesson", Transcripts: []Transcript{{Line: 1, Steps: []Step{{1, "echo one", "one"}}}}}
+	wrong := Lesson{ID: "track/wrong", Transcripts: []Transcript{{Line: 1, Steps: []Step{{1, "echo one", "two"}}}}}
+	var out bytes.Buffer
+	summary, err := Run(t.Context(), env, Plan{Lessons: []Lesson{lesson, wrong}, Again: true}, &out)
+	if err != nil || summary != (Summary{Passed: 1, Failed: 1, Again: 1}) {
+		t.Errorf("%+v, %v", summary, err)
+	}
+	for _, want := range []string{"FAIL  transcripts of track/lesson", "no time", "again, one at a time:\nok    transcripts of track/lesson", "\n1 passed (1 at the second attempt), 1 failed\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the report lacks %q:\n%s", want, out.String())
+		}
+	}
+}
+
+type envFunc func() (*Lab, error)
+
+func (f envFunc) Lab(context.Context, exercises.Cluster) (*Lab, error) { return f() }
 
 func TestRunThatIsCutShort(t *testing.T) {
 	t.Parallel()
