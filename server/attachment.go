@@ -84,7 +84,7 @@ func (p *page) attach(ctx context.Context, args protocol.TerminalAttach) (any, e
 		typed:    make(chan struct{}, 1),
 	}
 	p.attached[args.Terminal] = a
-	reply := protocol.Attached{From: from, Acked: terminal.Acked(args.Writer), End: seen}
+	reply := protocol.Attached{From: from, Acked: terminal.Acked(args.Writer), End: seen, Sizes: terminal.Sizes(from)}
 	if from > args.From {
 		reply.Gap = from - args.From
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -172,7 +173,8 @@ func TestTerminalInputAndOutput(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	opened := tapes(s.Server)
-	tab := s.learner(t).open(t)
+	v := s.learner(t)
+	tab := v.open(t)
 	id := tab.openTerminal()
 	tape := <-opened
 	tab.wait("terminals", func(m message) bool {
@@ -199,6 +201,9 @@ func TestTerminalInputAndOutput(t *testing.T) {
 	tab.get("term.resize", map[string]any{"terminal": id, "cols": 100, "rows": 30}, nil)
 	if tape.size.Cols != 100 || tape.size.Rows != 30 {
 		t.Errorf("size %+v", tape.size)
+	}
+	if a, want := v.open(t).attach(id, "other", 0).Sizes, []protocol.TerminalSize{{Cols: 80, Rows: 24}, {At: 2, Cols: 100, Rows: 30}}; !slices.Equal(a, want) {
+		t.Errorf("a page that comes later is told of sizes %+v, want %+v", a, want)
 	}
 	tape.Close()
 	tab.wait("terminals", func(m message) bool { return bytes.Contains(m.raw, []byte(`"exited":true`)) })

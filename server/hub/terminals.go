@@ -14,6 +14,7 @@ const (
 	maxTerminals = 8    // running ones of a learner
 	maxKept      = 16   // with those that have exited, whose output can still be read
 	maxCells     = 1000 // columns or rows
+	maxSizes     = 64   // of a terminal that are remembered
 	// lookPause bounds how often the list of terminals is looked at while one is in use.
 	lookPause = 150 * time.Millisecond
 )
@@ -39,8 +40,13 @@ type Terminal struct {
 	Shell
 	ID uint32
 
-	mu   sync.Mutex
-	seen uint64 // end of the output that some page has read
+	mu    sync.Mutex
+	seen  uint64                  // end of the output that some page has read
+	sizes []protocol.TerminalSize // in the order of their offsets; there is at least one
+}
+
+func newTerminal(id uint32, s Shell, size Size) *Terminal {
+	return &Terminal{Shell: s, ID: id, sizes: []protocol.TerminalSize{{Cols: size.Cols, Rows: size.Rows}}}
 }
 
 // Read is the shell's; it remembers how far pages have read.
@@ -65,6 +71,38 @@ func (t *Terminal) Resume(ctx context.Context, from uint64) (start, seen uint64,
 	}
 	start, _, err = t.Shell.Read(ctx, from, 1) // it need not wait: others have read what is there
 	return start, max(start, seen), err
+}
+
+// Resize is the shell's; it remembers which output was made for which size, for the pages that draw it again: what
+// moves the cursor over lines that wrapped is right in no other width.
+func (t *Terminal) Resize(cols, rows int) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	last := &t.sizes[len(t.sizes)-1]
+	if last.Cols == cols && last.Rows == rows {
+		return nil
+	}
+	if err := t.Shell.Resize(cols, rows); err != nil {
+		return err
+	}
+	if last.At == t.seen {
+		last.Cols, last.Rows = cols, rows
+		return nil
+	}
+	t.sizes = append(t.sizes, protocol.TerminalSize{At: t.seen, Cols: cols, Rows: rows})
+	t.sizes = slices.Delete(t.sizes, 0, max(0, len(t.sizes)-maxSizes))
+	return nil
+}
+
+// Sizes are those of the output from an offset on; the last one is the size that the terminal has.
+func (t *Terminal) Sizes(from uint64) []protocol.TerminalSize {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	first := len(t.sizes) - 1
+	for first > 0 && t.sizes[first].At > from {
+		first--
+	}
+	return slices.Clone(t.sizes[first:])
 }
 
 // Size of a terminal, in character cells.
@@ -118,7 +156,7 @@ func (h *Hub) OpenTerminal(size Size) (uint32, error) {
 		h.log.Error("open a terminal", "error", err)
 		return 0, fmt.Errorf("open a terminal: %w", err)
 	}
-	t := &Terminal{Shell: opened, ID: id}
+	t := newTerminal(id, opened, size)
 	if !h.spawn(func() {
 		select {
 		case <-t.Done():

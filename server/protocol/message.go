@@ -104,10 +104,17 @@ type (
 	}
 	// Attached answers term.attach.
 	Attached struct {
-		From  uint64 `json:"from"`  // offset at which the output goes on
-		Acked uint64 `json:"acked"` // input taken of this writer
-		Gap   uint64 `json:"gap"`   // bytes of output that are no longer kept
-		End   uint64 `json:"end"`   // of the output that some page has had: what lies before it is history
+		From  uint64         `json:"from"`  // offset at which the output goes on
+		Acked uint64         `json:"acked"` // input taken of this writer
+		Gap   uint64         `json:"gap"`   // bytes of output that are no longer kept
+		End   uint64         `json:"end"`   // of the output that some page has had: what lies before it is history
+		Sizes []TerminalSize `json:"sizes"` // that the terminal had from From on, the last one is its size now
+	}
+	// TerminalSize is what a terminal's output was made for from an offset on.
+	TerminalSize struct {
+		At   uint64 `json:"at"`
+		Cols int    `json:"cols"`
+		Rows int    `json:"rows"`
 	}
 	// Solution answers exercise.solution.
 	Solution struct {

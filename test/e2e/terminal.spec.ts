@@ -14,6 +14,48 @@ test('a reload in the middle of a running command loses and doubles nothing', as
   expect(await lab.screen()).toContain(ticks(12))
 })
 
+test('what was edited over wrapped lines is redrawn as it was: after a reload, in a tab behind, at another width', async ({ lab, page }) => {
+  const words = (name: string) => Array.from({ length: 14 }, (_, i) => `${name}-word-${i + 1}`).join(' ')
+  // Goes back over the wrap and inserts: the editor moves the cursor up, and redraws.
+  const edit = async (name: string) => {
+    await lab.run('true') // an empty screen
+    await page.keyboard.type(`echo ${words(name)}`)
+    await page.keyboard.press('Home')
+    for (let i = 0; i < 5; i++) await page.keyboard.press('ArrowRight')
+    await page.keyboard.type('inserted ')
+    await page.keyboard.press('Enter')
+    await lab.sees(`inserted ${name}-word-1`)
+    await lab.prompt()
+  }
+  const tab = (n: number) => page.getByRole('tab').nth(n)
+  const whole = async () => (await lab.screen()).replaceAll('\n', '')
+  await lab.ready(lessons.first)
+  await edit('first')
+  const first = await lab.screen()
+  await page.keyboard.press('Control+Shift+Backquote')
+  await expect(page.getByRole('tab')).toHaveCount(3)
+  await lab.prompt()
+  await edit('second')
+  const second = await lab.screen()
+
+  await page.reload()
+  for (const [n, screen] of [first, second].entries()) {
+    await tab(n).click()
+    await expect.poll(() => lab.screen()).toBe(screen)
+  }
+  await page.goto('about:blank')
+  await page.setViewportSize({ width: 1100, height: 800 })
+  await lab.open(lessons.first)
+  for (const [n, name] of ['first', 'second'].entries()) {
+    await tab(n).click()
+    const said = `inserted ${words(name)}`
+    await expect.poll(async () => (await whole()).replaceAll(' ', '')).toContain(`echo ${said}${said}`.replaceAll(' ', ''))
+    expect((await whole()).match(new RegExp(`${name}-word-7`, 'g'))).toHaveLength(2)
+  }
+  await page.getByRole('button', { name: /^Close / }).last().click()
+  await expect(page.getByRole('tab')).toHaveCount(2)
+})
+
 test('a lost network is said honestly, and the terminal goes on where it stopped', async ({ page, apilab, lab }) => {
   const line = await new Line().open(apilab.url)
   try {

@@ -60,6 +60,8 @@ export class ApilabTerminal extends HTMLElement {
   private link?: TerminalLink
   private readonly fit = new FitAddon()
   private history = 0
+  /** History is on the screen; until then the screen has the sizes that it was written for. */
+  private caughtUp = false
   private stops: (() => void)[] = []
   private sent = ''
   private frame = 0
@@ -135,6 +137,13 @@ export class ApilabTerminal extends HTMLElement {
       {
         write: (bytes, history, done) => this.write(bytes, history, done),
         lost: (bytes) => this.xterm?.write(`\r\n\x1b[2m[${bytes} bytes of older output are no longer kept]\x1b[22m\r\n`),
+        // Written, so that both take their turn behind what is still to be drawn.
+        resize: (cols, rows) => this.xterm?.write('', () => this.xterm?.resize(cols, rows)),
+        caughtUp: () =>
+          this.xterm?.write('', () => {
+            this.caughtUp = true
+            this.refit()
+          }),
       },
     )
     this.link = link
@@ -178,7 +187,9 @@ export class ApilabTerminal extends HTMLElement {
   private refit(): void {
     cancelAnimationFrame(this.frame)
     this.frame = requestAnimationFrame(() => {
-      if (this.clientWidth > 0 && this.clientHeight > 0) this.fit.fit()
+      if (!this.caughtUp || this.clientWidth === 0 || this.clientHeight === 0) return
+      this.fit.fit()
+      this.report()
     })
   }
 
@@ -186,7 +197,7 @@ export class ApilabTerminal extends HTMLElement {
   private report(): void {
     const { cols, rows } = this.xterm ?? { cols: 0, rows: 0 }
     const size = `${cols}x${rows}`
-    if (size === this.sent || cols === 0 || session.connected !== 'open' || this.clientWidth === 0) return
+    if (!this.caughtUp || size === this.sent || cols === 0 || session.connected !== 'open' || this.clientWidth === 0) return
     this.sent = size
     session.request('term.resize', { terminal: this.terminal, cols, rows }).catch(() => (this.sent = ''))
   }

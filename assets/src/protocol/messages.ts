@@ -149,4 +149,13 @@ export interface Attached {
   gap: number
   /** Output that was there when the page attached; what lies before it is history, which nothing may answer. */
   end?: number
+  /** What the output was made for, in the order of the offsets; the last one is the terminal's size now. */
+  sizes?: TerminalSize[]
+}
+
+/** A terminal's size from an offset of its output on. */
+export interface TerminalSize {
+  at: number
+  cols: number
+  rows: number
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { decode, Kind, type Frame } from './frames'
+import type { TerminalSize } from './messages'
 import { TerminalLink } from './terminal'
 
 const text = (s: string) => new TextEncoder().encode(s)
@@ -14,10 +15,11 @@ class Far {
   deliver?: (frame: Frame) => void
   flows: number[] = []
   sendsEnd = true
+  sizes?: TerminalSize[]
 
   attach = (from: number) => {
     const start = Math.max(from, this.oldest)
-    const reply = { from: start, acked: this.input.length, gap: start - from, ...(this.sendsEnd ? { end: this.output.length } : {}) }
+    const reply = { from: start, acked: this.input.length, gap: start - from, ...(this.sendsEnd ? { end: this.output.length } : {}), ...(this.sizes ? { sizes: this.sizes } : {}) }
     queueMicrotask(() => this.print(start, this.output.slice(start)))
     return Promise.resolve(reply)
   }
@@ -42,6 +44,7 @@ function setUp() {
   const far = new Far()
   const drawn: string[] = []
   const old: string[] = []
+  const caughtUp: number[] = []
   const link = new TerminalLink(1, far, {
     write(bytes, history, done) {
       drawn.push(string(bytes))
@@ -49,10 +52,12 @@ function setUp() {
       done()
     },
     lost: (n) => drawn.push(`<${n} lost>`),
+    resize: (cols, rows) => drawn.push(`<${cols}x${rows}>`),
+    caughtUp: () => caughtUp.push(drawn.length),
   })
   far.deliver = (frame) => link.receive(frame)
   const settle = () => new Promise((resolve) => setTimeout(resolve))
-  return { far, link, settle, drawn: () => drawn.join(''), old: () => old.join('') }
+  return { far, link, settle, drawn: () => drawn.join(''), old: () => old.join(''), drawnAtEnd: () => caughtUp.map((n) => drawn.slice(0, n).join('')) }
 }
 
 describe('a terminal', () => {
@@ -75,6 +80,31 @@ describe('a terminal', () => {
     await settle()
     expect(drawn()).toBe('oldnew')
     expect(old()).toBe('old')
+  })
+
+  test('draws history in the sizes that it was written for, and then takes its own', async () => {
+    const { far, link, settle, drawn, drawnAtEnd } = setUp()
+    far.output = 'narrowwide'
+    far.sizes = [
+      { at: 0, cols: 40, rows: 10 },
+      { at: 6, cols: 90, rows: 20 },
+      { at: 10, cols: 80, rows: 20 },
+    ]
+    await link.attach()
+    await settle()
+    far.print(10, ' news')
+    expect(drawn()).toBe('<40x10>narrow<90x20>wide<80x20> news')
+    expect(drawnAtEnd()).toEqual(['<40x10>narrow<90x20>wide<80x20>'])
+    link.detach()
+    await link.attach()
+    expect(drawn()).toBe('<40x10>narrow<90x20>wide<80x20> news') // the screen has its own size by now
+  })
+
+  test('a terminal that has printed nothing has its size at once', async () => {
+    const { far, link, drawnAtEnd } = setUp()
+    far.sizes = [{ at: 0, cols: 70, rows: 9 }]
+    await link.attach()
+    expect(drawnAtEnd()).toEqual(['<70x9>'])
   })
 
   test('holds frames that overtake the reply, and draws them in order', async () => {

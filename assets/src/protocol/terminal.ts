@@ -1,6 +1,6 @@
 import { encode, Kind, type Frame } from './frames'
 import { InputLog } from './input'
-import type { Attached } from './messages'
+import type { Attached, TerminalSize } from './messages'
 import { OutputCursor } from './output'
 
 /** Where a terminal's bytes are drawn. */
@@ -9,6 +9,10 @@ export interface Screen {
   write(bytes: Uint8Array, history: boolean, done: () => void): void
   /** So many bytes of output are lost for good. */
   lost(bytes: number): void
+  /** What is drawn next was made for another size. */
+  resize(cols: number, rows: number): void
+  /** All history has been given to draw, and the size is the terminal's: from here on the screen may have its own. */
+  caughtUp(): void
 }
 
 interface Transport {
@@ -24,6 +28,8 @@ export class TerminalLink {
   private attempt = 0
   private early: Frame[] = []
   private historyEnd?: number
+  private sizes: TerminalSize[] = []
+  private replaying = true
 
   constructor(
     readonly id: number,
@@ -39,9 +45,13 @@ export class TerminalLink {
     if (attempt !== this.attempt) return
     // What was there before this page load has been answered by another page, or by nobody. What was printed while
     // this page was away is news, and may be answered.
-    this.historyEnd ??= reply.end ?? 0
+    if (this.historyEnd === undefined) {
+      this.historyEnd = reply.end ?? 0
+      this.sizes = reply.sizes ?? []
+    }
     if (reply.gap > 0) this.screen.lost(reply.gap)
     this.output.resume(reply.from)
+    this.replay(reply.from)
     this.attached = true
     for (const chunk of this.input.resume(reply.acked)) this.transmit(chunk.offset, chunk.bytes)
     for (const frame of this.early.splice(0)) this.receive(frame)
@@ -71,10 +81,27 @@ export class TerminalLink {
     const fresh = this.output.accept(frame.offset, frame.payload)
     if (!fresh) return
     if (fresh.missing > 0) this.screen.lost(fresh.missing)
-    const start = this.output.next - fresh.bytes.length
-    const old = Math.min(Math.max(0, (this.historyEnd ?? 0) - start), fresh.bytes.length)
-    if (old > 0) this.write(fresh.bytes.subarray(0, old), start + old, true)
-    if (old < fresh.bytes.length) this.write(fresh.bytes.subarray(old), this.output.next, false)
+    const end = this.output.next
+    let at = end - fresh.bytes.length
+    const take = (to: number) => fresh.bytes.subarray(fresh.bytes.length - (end - at), fresh.bytes.length - (end - to))
+    while (this.replaying && at < end) {
+      const to = Math.min(end, this.sizes[0]?.at ?? end, this.historyEnd ?? 0)
+      if (to > at) this.write(take(to), to, true)
+      at = Math.max(at, to)
+      this.replay(at)
+    }
+    if (at < end) this.write(take(end), end, false)
+  }
+
+  /** History is drawn up to an offset: what follows has another size, or is news. */
+  private replay(to: number): void {
+    if (!this.replaying) return
+    this.replaying = to < (this.historyEnd ?? 0)
+    const due = this.replaying ? this.sizes.filter((size) => size.at <= to) : this.sizes
+    this.sizes = this.sizes.slice(due.length)
+    const now = due.at(-1)
+    if (now) this.screen.resize(now.cols, now.rows)
+    if (!this.replaying) this.screen.caughtUp()
   }
 
   private write(bytes: Uint8Array, end: number, history: boolean): void {
