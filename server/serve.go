@@ -27,6 +27,10 @@ func (s *Server) Serve(ctx context.Context) error {
 	gatewayUp, stopGateway := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopGateway()
 
+	if err := s.library.follow(s.contentChanged); err != nil { // before the first page, which is told of each change
+		s.log.Warn("changes of the content will not be seen", "error", err)
+	}
+
 	group, serving := errgroup.WithContext(serving)
 	group.Go(func() error {
 		if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
@@ -35,10 +39,6 @@ func (s *Server) Serve(ctx context.Context) error {
 		return nil
 	})
 	group.Go(func() error { return s.gateway.Serve(gatewayUp) })
-	if err := s.library.follow(s.contentChanged); err != nil {
-		s.log.Warn("changes of the content will not be seen", "error", err)
-	}
-
 	local.Start() // the cluster is nearly ready when its learner has read the first lines
 
 	<-serving.Done() // the caller's wish, or one of the above failed
