@@ -155,6 +155,22 @@ test.describe('with a finger, at 360 pixels', () => {
       expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), path).toBeLessThanOrEqual(0)
     }
   })
+
+  test('no long word makes a lesson wider than the screen', async ({ lab, page }) => {
+    test.slow()
+    await lab.open('/')
+    const links = (prefix: string) => page.locator(`main a[href^="${prefix}"]`).evaluateAll((all) => [...new Set(all.map((a) => new URL((a as HTMLAnchorElement).href).pathname))])
+    const wide: string[] = []
+    for (const track of await links('/tracks/')) {
+      await lab.open(track)
+      for (const path of await links('/lessons/')) {
+        await page.goto(lab.url + path, { waitUntil: 'domcontentloaded' })
+        await page.locator('.predict-option, .predict').first().waitFor({ state: 'attached' })
+        if (await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)) wide.push(path)
+      }
+    }
+    expect(wide).toEqual([])
+  })
 })
 
 test.describe('without JavaScript', () => {

@@ -56,6 +56,21 @@ test('what was edited over wrapped lines is redrawn as it was: after a reload, i
   await expect(page.getByRole('tab')).toHaveCount(2)
 })
 
+test('the tab in front stays in front over a reload and in the next lesson', async ({ lab, page }) => {
+  await lab.ready(lessons.first)
+  await page.keyboard.press('Control+Shift+Backquote')
+  await expect(page.getByRole('tab')).toHaveCount(3)
+  await expect(page.getByRole('tab').nth(1)).toHaveAttribute('aria-selected', 'true')
+  await page.reload()
+  await lab.prompt()
+  await expect(page.getByRole('tab').nth(1)).toHaveAttribute('aria-selected', 'true')
+  await lab.open(lessons.versions)
+  await lab.prompt()
+  await expect(page.getByRole('tab').nth(1)).toHaveAttribute('aria-selected', 'true')
+  await page.getByRole('button', { name: /^Close / }).last().click()
+  await expect(page.getByRole('tab').first()).toHaveAttribute('aria-selected', 'true')
+})
+
 test('a lost network is said honestly, and the terminal goes on where it stopped', async ({ page, apilab, lab }) => {
   const line = await new Line().open(apilab.url)
   try {

@@ -21,6 +21,28 @@ type Pane = number | string
 
 const files = 'files'
 
+/** Where the browser's tab keeps which pane is in front, over reloads and from lesson to lesson. */
+const place = 'apilab-pane'
+
+function remembered(): Pane | undefined {
+  try {
+    const pane = sessionStorage.getItem(place)
+    return pane === null || pane === files ? (pane ?? undefined) : Number(pane)
+  } catch {
+    return undefined // the browser keeps nothing for this page
+  }
+}
+
+/** An editor is not remembered: what was in front before it comes back. */
+function remember(pane: Pane | undefined): void {
+  if (typeof pane !== 'number' && pane !== files) return
+  try {
+    sessionStorage.setItem(place, String(pane))
+  } catch {
+    // as above
+  }
+}
+
 /** The workbench beside the text: terminals as tabs, the files, and the editor that a program asks for. */
 @customElement('apilab-workbench')
 export class ApilabWorkbench extends LightElement {
@@ -67,8 +89,12 @@ export class ApilabWorkbench extends LightElement {
       this.opened = true
       announce(`${edit.name} is open in the editor`)
     }
-    if (!this.exists(this.shown)) this.shown = session.terminals[0]?.id
+    if (!this.exists(this.shown)) this.shown = this.exists(remembered()) ? remembered() : session.terminals[0]?.id
     this.classList.toggle('open', this.opened)
+  }
+
+  override updated(changed: Map<string, unknown>): void {
+    if (changed.has('shown')) remember(this.shown)
   }
 
   override render() {
