@@ -9,7 +9,8 @@ const words = { closed: '', waiting: 'waiting', failing: 'not yet', passing: 'pa
 
 /**
  * One check: a line with its state as shape, colour and word; under it why not yet, or what satisfied it. The form of an
- * answer or a choice is the server's and stays in place; the element fires `answer` and `hint`, its card does the rest.
+ * answer or a choice is the server's and stays in place; the element fires `answer` (of a probe an empty one: run it again)
+ * and `hint`, its card does the rest.
  */
 @customElement('apilab-check')
 export class ApilabCheck extends LightElement {
@@ -51,7 +52,7 @@ export class ApilabCheck extends LightElement {
         <span class="check-says">${inline(this.status?.says ?? this.says)}</span>
         <span class="check-word">${words[this.state]}</span>
       </div>
-      ${this.detail()} ${this.hints()}`
+      ${this.detail()} ${this.hints()} ${this.again()}`
   }
 
   private get form(): HTMLFormElement | null {
@@ -93,6 +94,12 @@ export class ApilabCheck extends LightElement {
     ${more ? html`<div class="check-tools"><button type="button" class="button quiet" ?disabled=${!this.ready} @click=${this.askHint}>${told.length ? 'Another hint' : 'Hint'}<span class="visually-hidden"> for: ${this.says}</span></button></div>` : nothing}`
   }
 
+  /** A probe that failed is run again by itself when its objects change; what else mattered only the learner knows. */
+  private again(): TemplateResult | typeof nothing {
+    if (this.kind !== 'probe' || (this.state !== 'failing' && this.state !== 'broken')) return nothing
+    return html`<div class="check-tools"><button type="button" class="button quiet" ?disabled=${!this.ready} @click=${this.askAgain}>Try again<span class="visually-hidden">: ${this.says}</span></button></div>`
+  }
+
   /** Takes answers while the exercise is open and the check does not pass. */
   private lockForm(): void {
     const form = this.form
@@ -112,6 +119,10 @@ export class ApilabCheck extends LightElement {
     const value = new FormData(this.form).get('value')
     if (typeof value !== 'string' || value.trim() === '') return
     this.dispatchEvent(new CustomEvent('answer', { bubbles: true, detail: { check: this.check, value: value.trim() } }))
+  }
+
+  private askAgain = (): void => {
+    this.dispatchEvent(new CustomEvent('answer', { bubbles: true, detail: { check: this.check, value: '' } }))
   }
 
   private askHint = (): void => {
