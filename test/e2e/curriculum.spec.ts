@@ -158,6 +158,7 @@ test.describe('with a finger, at 360 pixels', () => {
 
   test('no long word makes a lesson wider than the screen', async ({ lab, page }) => {
     test.slow()
+    await page.routeWebSocket(/\/ws$/, () => undefined) // no cluster is needed, and no exercise opened
     await lab.open('/')
     const links = (prefix: string) => page.locator(`main a[href^="${prefix}"]`).evaluateAll((all) => [...new Set(all.map((a) => new URL((a as HTMLAnchorElement).href).pathname))])
     const wide: string[] = []

@@ -1,6 +1,7 @@
 import { html, nothing, render, type TemplateResult } from 'lit'
 import { customElement, property, state } from 'lit/decorators.js'
 import { announce } from '../announce'
+import { Opener, type Card } from '../exercise-opener'
 import { icon } from '../icons'
 import { session } from '../page-session'
 import type { ExerciseState } from '../protocol/messages'
@@ -11,19 +12,22 @@ import { confirm } from './confirm'
 import { nextStep } from './next-step'
 import './solution'
 
+const opener = new Opener(session)
+
 /**
- * An exercise card. The server drew task and checks; this element opens the exercise before the card comes into view,
- * hands each check its state, and draws progress, what is wrong, and the foot with reset and solution.
+ * An exercise card. The server drew task and checks; this element opens the exercise when it is its turn, hands each check
+ * its state, and draws progress, what is wrong, and the foot with reset and solution.
  */
 @customElement('apilab-exercise')
-export class ApilabExercise extends LightElement {
+export class ApilabExercise extends LightElement implements Card {
   @property() exercise = ''
   @property({ type: Boolean }) done = false
   @property({ type: Boolean, reflect: true }) passed = false
   @state() private solution = ''
   @state() private problem = ''
-  private wanted = false
-  private opening = false
+  onScreen = false
+  asked = false
+  private placed = false
   private told = new Map<string, string>()
   private observer?: IntersectionObserver
 
@@ -40,30 +44,30 @@ export class ApilabExercise extends LightElement {
     super.connectedCallback()
     this.addEventListener('answer', this.answer as EventListener)
     this.addEventListener('hint', this.hint as EventListener)
-    // What the text before a card asks for counts for its checks, so it opens some screens ahead of the reader.
-    this.observer = new IntersectionObserver(
-      (entries) => {
-        this.wanted = entries.some((entry) => entry.isIntersecting)
-        this.open()
-      },
-      { rootMargin: '0px 0px 250% 0px' },
-    )
+    this.observer = new IntersectionObserver((entries) => {
+      this.onScreen = entries.at(-1)?.isIntersecting ?? false
+      // The first report says where the page is: no turn is given before.
+      if (!this.placed) opener.add(this)
+      this.placed = true
+      opener.advance()
+    })
     this.observer.observe(this)
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback()
     this.observer?.disconnect()
+    if (this.placed) opener.remove(this)
+    this.placed = false
   }
 
   override willUpdate(): void {
     const state = this.known
     this.passed = state?.passedAt !== undefined || this.done
     if (!session.ready) {
-      this.opening = false // another cluster, another try
+      this.asked = false // another cluster, another try
       this.problem = ''
     }
-    this.open()
   }
 
   override updated(): void {
@@ -143,13 +147,14 @@ export class ApilabExercise extends LightElement {
     </div>`
   }
 
-  /** Opens the exercise, which also prepares the cluster, once the card is on the screen and the cluster there. */
-  private open(): void {
-    if (!this.wanted || this.opening || !session.ready) return
-    const phase = this.known?.phase
-    if (phase !== undefined && phase !== 'closed') return
-    this.opening = true
-    this.problem = ''
+  /** A refusal is not asked again by itself: the reset button and a reload do. */
+  get refused(): boolean {
+    return this.problem !== ''
+  }
+
+  /** Opens the exercise, which also prepares the cluster. */
+  open(): void {
+    this.asked = true
     session
       .request('exercise.open', { exercise: this.exercise })
       .then((state) => session.keep(state))
@@ -157,8 +162,8 @@ export class ApilabExercise extends LightElement {
         if (session.connected === 'open') this.problem = sentence(error)
       })
       .finally(() => {
-        // A refusal is not asked again by itself: the reset button and a reload do.
-        if (!this.problem) this.opening = false
+        this.asked = false
+        opener.advance()
       })
   }
 
