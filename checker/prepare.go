@@ -73,9 +73,14 @@ func (s *Session) prepareScripts(ctx context.Context, e *exercises.Exercise, clu
 	return uid, s.script(ctx, "setup", e.Setup)
 }
 
-// maxScript bounds a setup or reset.
-const maxScript = 2 * time.Minute
+// maxScript bounds a setup or reset, and betweenScripts is how long a failed one waits for its second attempt.
+const (
+	maxScript      = 2 * time.Minute
+	betweenScripts = time.Second
+)
 
+// script runs a setup or reset, which are idempotent, once more if it fails: what an API server has stored takes effect a
+// moment later, and to scripts that moment is long now and then.
 func (s *Session) script(ctx context.Context, name, script string) error {
 	if strings.TrimSpace(script) == "" {
 		return nil
@@ -83,6 +88,19 @@ func (s *Session) script(ctx context.Context, name, script string) error {
 	if s.run == nil {
 		return fmt.Errorf("the %s cannot run: there is no shell", name)
 	}
+	err := s.attempt(ctx, name, script)
+	if err == nil {
+		return nil
+	}
+	select {
+	case <-time.After(betweenScripts):
+		return s.attempt(ctx, name, script)
+	case <-ctx.Done():
+		return err
+	}
+}
+
+func (s *Session) attempt(ctx context.Context, name, script string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, maxScript, fmt.Errorf("it took longer than %s", maxScript))
 	defer cancel()
 	output, err := s.run(ctx, Platform, script)

@@ -145,6 +145,17 @@ func TestNeedsAndModes(t *testing.T) {
 	}
 }
 
+// What fails once, as a wait for something that the API server has only just stored, is not told.
+func TestSetupRunsOnceMore(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	marker := filepath.Join(t.TempDir(), "marker")
+	e := exercise(t, strings.ReplaceAll("setup: test -e "+marker+" || { touch "+marker+"; exit 1; }\nchecks:"+oneCheck, "NS", l.namespace))
+	if err := l.Open(t.Context(), e, Saved{}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestSetupThatFailsIsToldAndTriedAgain(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
