@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -183,9 +184,15 @@ func TestLockNamesItsHolder(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	t.Parallel()
+	const size = 32 << 20
+	used := make([]byte, size)
+	for i := 0; i < size; i += os.Getpagesize() {
+		used[i] = 1
+	}
 	u, err := UsageOf(os.Getpid())
-	if err != nil || u.Anonymous < 1<<20 || u.Proportional < u.Anonymous/2 || u.CPU < 0 {
-		t.Errorf("usage of this process: %+v, %v", u, err)
+	runtime.KeepAlive(used)
+	if err != nil || u.Anonymous < size || u.Proportional < u.Anonymous/2 || u.CPU < 0 {
+		t.Errorf("usage of this process, with %d bytes: %+v, %v", size, u, err)
 	}
 	if _, err := UsageOf(1 << 30); err == nil {
 		t.Error("a process that does not exist has a usage")
