@@ -10,7 +10,7 @@ export GOFLAGS := -trimpath -buildvcs=false
 
 BIN := bin/apilab
 # Proofs at a time: each waits for its cluster more than it computes.
-PARALLEL ?= 4
+PARALLEL ?= 5
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
