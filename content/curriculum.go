@@ -60,6 +60,8 @@ type Lesson struct {
 	// has in their cluster from this lesson's exercises.
 	Setup       string
 	Transcripts []Transcript
+	// Backend is the backend of clusters that its transcripts need: any (or empty), embedded or kind.
+	Backend string
 
 	body *document
 }

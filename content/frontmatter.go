@@ -44,6 +44,9 @@ type lessonMeta struct {
 	Needs      []string   `yaml:"needs"`
 	Objectives []string   `yaml:"objectives"`
 	Setup      string     `yaml:"setup"`
+	Cluster    struct {
+		Backend string `yaml:"backend"`
+	} `yaml:"cluster"`
 }
 
 func (m *lessonMeta) missing() []string {
@@ -68,6 +71,11 @@ func (m *lessonMeta) wrong() []string {
 	case "", Introductory, Intermediate, Advanced:
 	default:
 		messages = append(messages, "difficulty is introductory, intermediate or advanced, not "+strconv.Quote(string(m.Difficulty)))
+	}
+	switch m.Cluster.Backend {
+	case "", "any", "embedded", "kind":
+	default:
+		messages = append(messages, "cluster.backend is any, embedded or kind, not "+strconv.Quote(m.Cluster.Backend))
 	}
 	return messages
 }

@@ -125,7 +125,7 @@ func (l *loader) lesson(track, slug, file string) *Lesson {
 	return &Lesson{
 		ID: track + "/" + slug, Track: track, Slug: slug,
 		Title: meta.Title, Summary: meta.Summary, Duration: meta.Duration,
-		Difficulty: meta.Difficulty, Needs: meta.Needs, Objectives: meta.Objectives, Setup: meta.Setup,
+		Difficulty: meta.Difficulty, Needs: meta.Needs, Objectives: meta.Objectives, Setup: meta.Setup, Backend: meta.Cluster.Backend,
 		ExerciseIDs: doc.exerciseIDs(), Headings: doc.headings, Sections: doc.sections, Terms: doc.terms, Transcripts: doc.transcripts,
 		Source: file, body: doc,
 	}

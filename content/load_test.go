@@ -138,6 +138,7 @@ func TestLoadNamesProblems(t *testing.T) {
 		{"no YAML", file(at, "---\ntitle: [\n---\n"), []string{at + ":2: did not find expected node content", "t/track.yaml: the track has no lesson"}},
 		{"missing fields", file(at, "---\ntitle: L\n---\n"), []string{at + ":1: difficulty is missing", at + ":1: duration is missing", at + ":1: objectives is missing", at + ":1: summary is missing"}},
 		{"wrong values", file(at, strings.NewReplacer("10", "300", "introductory", "hard").Replace(front)), []string{at + ":1: duration is in minutes, 1 to 120", at + `:1: difficulty is introductory, intermediate or advanced, not "hard"`}},
+		{"unknown backend", file(at, strings.Replace(front, "---\ntitle", "---\ncluster: {backend: minikube}\ntitle", 1)), []string{at + `:1: cluster.backend is any, embedded or kind, not "minikube"`}},
 		{"unknown need", file(at, strings.Replace(front, "---\ntitle", "---\nneeds: [t/x, t/a]\ntitle", 1)), []string{at + ":1: needs an unknown lesson t/x", at + ":1: needs itself"}},
 		{"unknown directive", body("\n:::tip\n:::\n"), []string{at + ":9: unknown directive :::tip; there are exercise, predict, note, warning and edge-case"}},
 		{"unclosed directive", body("a\n\n:::note\n\nb\n"), []string{at + ":10: :::note is never closed: a line ::: is missing"}},
