@@ -38,7 +38,18 @@ type Exercise struct {
 // Cluster says what an exercise needs of its cluster.
 type Cluster struct {
 	Backend string `json:"backend,omitempty"` // any (default), embedded, kind
-	Nodes   string `json:"nodes,omitempty"`   // simulated, real; empty: either
+	Nodes   string `json:"nodes,omitempty"`   // real: containers must run; simulated (default): it does without
+}
+
+// Wants returns the one backend that the exercise can be done on, "" where it can be done on any.
+func (c Cluster) Wants() string {
+	switch {
+	case c.Backend != "" && c.Backend != "any":
+		return c.Backend
+	case c.Nodes == "real":
+		return "kind"
+	}
+	return ""
 }
 
 // A Check is one thing that must be so. Exactly one of its kinds is set.

@@ -134,6 +134,7 @@ func TestProblems(t *testing.T) {
 		{"needs: []", "title: again", `2: "title" is set twice in the exercise, first in line 1`},
 		{"needs: []", "needs: [", "4: YAML: found character that cannot start any token"},
 		{"needs: []", "needs: !!binary [x]", "2: the file"},
+		{"backend: any, nodes: simulated", "backend: embedded, nodes: real", "3: cluster.nodes is real, which nodes of the embedded backend are not"},
 		{"backend: any", "backend: docker", `3: cluster.backend is "docker"; must be one of any, embedded, kind`},
 		{"kubectl create namespace lab", "kubectl create (namespace", "5: setup: shell: "},
 		{"solution: |", "program: ../operator\nsolution: |", "program begins with the name of a program, without a folder"},
@@ -318,4 +319,19 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestBackendThatAnExerciseWants(t *testing.T) {
+	t.Parallel()
+	for want, clusters := range map[string][]Cluster{
+		"":         {{}, {Backend: "any"}, {Nodes: "simulated"}, {Backend: "any", Nodes: "simulated"}},
+		"kind":     {{Backend: "kind"}, {Nodes: "real"}, {Backend: "any", Nodes: "real"}},
+		"embedded": {{Backend: "embedded"}, {Backend: "embedded", Nodes: "simulated"}},
+	} {
+		for _, c := range clusters {
+			if got := c.Wants(); got != want {
+				t.Errorf("%+v wants %q, want %q", c, got, want)
+			}
+		}
+	}
 }

@@ -42,6 +42,9 @@ func (v *validator) validate() {
 	v.required("task", e.Task)
 	v.oneOf("cluster.backend", e.Cluster.Backend, "", "any", "embedded", "kind")
 	v.oneOf("cluster.nodes", e.Cluster.Nodes, "", "simulated", "real")
+	if e.Cluster.Backend == "embedded" && e.Cluster.Nodes == "real" {
+		v.say("cluster.nodes", "cluster.nodes is real, which nodes of the embedded backend are not")
+	}
 	v.shell("setup", e.Setup)
 	v.shell("reset", e.Reset)
 	v.shell("solution", e.Solution)
