@@ -163,6 +163,9 @@ func pattern(patterns []string, ext, fixed, perl, fold, word, line bool) (*regex
 	if err != nil {
 		return nil, usagef("invalid expression: %v", err)
 	}
+	if !perl {
+		re.Longest()
+	}
 	return re, nil
 }
 

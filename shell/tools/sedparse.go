@@ -233,12 +233,12 @@ func (p *sedParser) address() (*sedAddress, error) {
 		if err != nil {
 			return nil, err
 		}
-		fold := false
+		flags := ""
 		if p.peek() == 'I' {
 			p.at++
-			fold = true
+			flags = "i"
 		}
-		re, err := compile(text, p.extended, fold)
+		re, err := compile(text, p.extended, flags)
 		if err != nil {
 			return nil, err
 		}
@@ -254,12 +254,12 @@ func (p *sedParser) delimited() (string, error) {
 	}
 	delim := p.text[p.at]
 	p.at++
-	return p.rest(delim)
+	return p.rest(delim, true)
 }
 
-func (p *sedParser) rest(delim byte) (string, error) {
+// rest reads up to the delimiter, which in an expression may stand for itself in a set.
+func (p *sedParser) rest(delim byte, sets bool) (string, error) {
 	var out strings.Builder
-	set := false
 	for ; p.at < len(p.text); p.at++ {
 		ch := p.text[p.at]
 		switch {
@@ -269,16 +269,16 @@ func (p *sedParser) rest(delim byte) (string, error) {
 				out.WriteByte('\\')
 			}
 			out.WriteByte(p.text[p.at])
-			continue
-		case ch == '[' && !set:
-			set = strings.IndexByte(p.text[p.at:], ']') > 0
-		case ch == ']':
-			set = false
-		case ch == delim && !set:
+		case sets && ch == '[' && bracket(p.text[p.at:]) > 0:
+			end := p.at + bracket(p.text[p.at:])
+			out.WriteString(strings.ReplaceAll(p.text[p.at:end+1], `\`+string(delim), string(delim)))
+			p.at = end
+		case ch == delim:
 			p.at++
 			return out.String(), nil
+		default:
+			out.WriteByte(ch)
 		}
-		out.WriteByte(ch)
 	}
 	return "", usagef("unterminated %c", delim)
 }
@@ -341,7 +341,7 @@ func (p *sedParser) command() (*sedCommand, error) {
 		if err != nil {
 			return nil, err
 		}
-		to, err := p.rest(delim)
+		to, err := p.rest(delim, false)
 		if err != nil {
 			return nil, err
 		}
@@ -371,11 +371,11 @@ func (p *sedParser) substitution(cmd *sedCommand) error {
 	if err != nil {
 		return err
 	}
-	with, err := p.rest(delim)
+	with, err := p.rest(delim, false)
 	if err != nil {
 		return err
 	}
-	fold := false
+	flags := ""
 	for p.at < len(p.text) && strings.IndexByte(";\n} ", p.text[p.at]) < 0 {
 		switch ch := p.text[p.at]; {
 		case ch == 'g':
@@ -383,9 +383,9 @@ func (p *sedParser) substitution(cmd *sedCommand) error {
 		case ch == 'p':
 			cmd.print = true
 		case ch == 'i' || ch == 'I':
-			fold = true
+			flags += "i"
 		case ch == 'm' || ch == 'M':
-			expr = "(?m)" + expr
+			flags += "m"
 		case ch >= '1' && ch <= '9':
 			cmd.nth = p.integer()
 			continue
@@ -394,7 +394,7 @@ func (p *sedParser) substitution(cmd *sedCommand) error {
 		}
 		p.at++
 	}
-	if cmd.re, err = compile(expr, p.extended, fold); err != nil {
+	if cmd.re, err = compile(expr, p.extended, flags); err != nil {
 		return err
 	}
 	cmd.with = replacement(with)
