@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/cli-runtime/pkg/printers"
 	kstatuslib "sigs.k8s.io/cli-utils/pkg/kstatus/status"
 )
 
@@ -18,13 +19,15 @@ func init() {
 	register("kstatus", Tool{"[FILE...]", "tell how far controllers are with objects", kstatus})
 }
 
-// kstatus prints a line per object: kind/name, the status that sigs.k8s.io/cli-utils computes for it, and why, with tabs
-// between. It reads JSON or YAML, one object or many, as `kubectl get -o json` prints them.
+// kstatus prints a table of objects, as kubectl would: kind/name, the status that sigs.k8s.io/cli-utils computes for it,
+// and why. It reads JSON or YAML, one object or many, as `kubectl get -o json` prints them, also while it watches: what
+// has been read is told at once.
 func kstatus(_ context.Context, c *Call) error {
 	names, err := c.flags().parse()
 	if err != nil {
 		return err
 	}
+	table := &statusTable{out: printers.GetNewTabWriter(c.Stdout)}
 	return c.each(names, func(name string, r io.Reader) error {
 		documents := yaml.NewYAMLOrJSONDecoder(io.LimitReader(r, maxText), 4096)
 		for {
@@ -43,17 +46,27 @@ func kstatus(_ context.Context, c *Call) error {
 			case object == nil:
 				continue
 			}
-			if err := c.tellStatus(&unstructured.Unstructured{Object: object}); err != nil {
+			err = table.add(&unstructured.Unstructured{Object: object})
+			if err := errors.Join(err, table.out.Flush()); err != nil {
 				return err
 			}
 		}
 	})
 }
 
-func (c *Call) tellStatus(object *unstructured.Unstructured) error {
+// statusTable has a header as soon as it has a row.
+type statusTable struct {
+	out interface { // a tabwriter that keeps its columns over flushes
+		io.Writer
+		Flush() error
+	}
+	begun bool
+}
+
+func (t *statusTable) add(object *unstructured.Unstructured) error {
 	if object.IsList() {
 		return object.EachListItem(func(item runtime.Object) error {
-			return c.tellStatus(item.(*unstructured.Unstructured))
+			return t.add(item.(*unstructured.Unstructured))
 		})
 	}
 	if object.GetKind() == "" || object.GetAPIVersion() == "" {
@@ -63,6 +76,10 @@ func (c *Call) tellStatus(object *unstructured.Unstructured) error {
 	if err != nil {
 		return fmt.Errorf("%s/%s: %w", object.GetKind(), object.GetName(), err)
 	}
-	_, err = fmt.Fprintf(c.Stdout, "%s/%s\t%s\t%s\n", object.GetKind(), object.GetName(), verdict.Status, verdict.Message)
+	if !t.begun {
+		t.begun = true
+		fmt.Fprintln(t.out, "OBJECT\tSTATUS\tMESSAGE")
+	}
+	_, err = fmt.Fprintf(t.out, "%s/%s\t%s\t%s\n", object.GetKind(), object.GetName(), verdict.Status, verdict.Message)
 	return err
 }
