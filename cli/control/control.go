@@ -3,6 +3,7 @@
 package control
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/apilab/apilab/cluster"
 )
 
 const socketName = "control.sock"
@@ -26,10 +29,20 @@ var ErrNotRunning = errors.New("apilab is not running on this data directory: st
 type Instance interface {
 	SignInURL() (string, error)  // an address that signs the local learner in, once
 	Kubeconfig() ([]byte, error) // the file for the local learner's own kubectl
+	// Images are those of the nodes of the local learner's cluster; the error says why there are none, and what to do.
+	Images() (cluster.Images, error)
 }
 
 type signIn struct {
 	URL string `json:"url"`
+}
+
+type nodes struct {
+	Platform string `json:"platform"`
+}
+
+type load struct {
+	Archive string `json:"archive"` // absolute
 }
 
 // Serve answers for the instance until ctx ends. The caller holds the data directory, so a socket that is there already was
@@ -58,6 +71,26 @@ func Serve(ctx context.Context, dir string, instance Instance) error {
 		text, err := instance.Kubeconfig()
 		answer(w, err, func() { _, _ = w.Write(text) })
 	})
+	mux.HandleFunc("GET /nodes", func(w http.ResponseWriter, r *http.Request) {
+		images, err := instance.Images()
+		var platform string
+		if err == nil {
+			platform, err = images.Platform(r.Context())
+		}
+		answer(w, err, func() { _ = json.NewEncoder(w).Encode(nodes{platform}) })
+	})
+	mux.HandleFunc("POST /images", func(w http.ResponseWriter, r *http.Request) {
+		var l load
+		err := json.NewDecoder(r.Body).Decode(&l)
+		var images cluster.Images
+		if err == nil {
+			images, err = instance.Images()
+		}
+		if err == nil {
+			err = images.LoadImages(r.Context(), l.Archive)
+		}
+		answer(w, err, func() {})
+	})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
@@ -77,7 +110,7 @@ func answer(w http.ResponseWriter, err error, write func()) {
 
 // SignInURL asks the instance on a data directory for an address that signs in, once.
 func SignInURL(ctx context.Context, dir string) (url string, err error) {
-	body, err := call(ctx, dir, http.MethodPost, "/signin")
+	body, err := call(ctx, dir, http.MethodPost, "/signin", nil, callTimeout)
 	if err != nil {
 		return "", err
 	}
@@ -90,16 +123,40 @@ func SignInURL(ctx context.Context, dir string) (url string, err error) {
 
 // Kubeconfig asks the instance on a data directory for the local learner's kubeconfig.
 func Kubeconfig(ctx context.Context, dir string) ([]byte, error) {
-	return call(ctx, dir, http.MethodGet, "/kubeconfig")
+	return call(ctx, dir, http.MethodGet, "/kubeconfig", nil, callTimeout)
+}
+
+// Platform asks the instance on a data directory what the nodes of the local learner's cluster run programs of.
+func Platform(ctx context.Context, dir string) (string, error) {
+	body, err := call(ctx, dir, http.MethodGet, "/nodes", nil, callTimeout)
+	if err != nil {
+		return "", err
+	}
+	var n nodes
+	if err := json.Unmarshal(body, &n); err != nil {
+		return "", fmt.Errorf("understand the running apilab: %w", err)
+	}
+	return n.Platform, nil
+}
+
+// LoadImages has the instance on a data directory put the images of an archive onto the nodes of the local learner's cluster.
+func LoadImages(ctx context.Context, dir, archive string) error {
+	body, err := json.Marshal(load{archive})
+	if err != nil {
+		return err
+	}
+	_, err = call(ctx, dir, http.MethodPost, "/images", body, loadTimeout)
+	return err
 }
 
 const (
 	callTimeout = 10 * time.Second
+	loadTimeout = 10 * time.Minute // an image of gigabytes, onto several nodes
 	maxAnswer   = 1 << 20
 )
 
-func call(ctx context.Context, dir, method, path string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+func call(ctx context.Context, dir, method, path string, body []byte, limit time.Duration) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	transport := &http.Transport{
 		DisableKeepAlives: true,
@@ -111,7 +168,7 @@ func call(ctx context.Context, dir, method, path string) ([]byte, error) {
 			return conn, err
 		},
 	}
-	r, err := http.NewRequestWithContext(ctx, method, "http://apilab"+path, nil)
+	r, err := http.NewRequestWithContext(ctx, method, "http://apilab"+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -123,12 +180,12 @@ func call(ctx context.Context, dir, method, path string) ([]byte, error) {
 		return nil, fmt.Errorf("ask the running apilab: %w", err)
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil {
 		return nil, fmt.Errorf("ask the running apilab: %w", err)
 	}
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the running apilab says: %s", body)
+		return nil, fmt.Errorf("the running apilab says: %s", bytes.TrimSpace(text))
 	}
-	return body, nil
+	return text, nil
 }

@@ -5,18 +5,33 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/apilab/apilab/cluster"
 )
 
-type instance struct{ err error }
+type instance struct {
+	err    error
+	loaded []string
+}
 
-func (i instance) SignInURL() (string, error) {
+func (i *instance) SignInURL() (string, error) {
 	return "http://127.0.0.1:1/signin/x", i.err
 }
-func (i instance) Kubeconfig() ([]byte, error) {
+func (i *instance) Kubeconfig() ([]byte, error) {
 	return []byte("kind: Config\n"), i.err
+}
+func (i *instance) Images() (cluster.Images, error)          { return i, i.err }
+func (i *instance) Platform(context.Context) (string, error) { return "linux/arm64", nil }
+func (i *instance) LoadImages(_ context.Context, archive string) error {
+	i.loaded = append(i.loaded, archive)
+	if archive == "" {
+		return errors.New("the node's disk is full")
+	}
+	return nil
 }
 
 // serve returns when the instance answers.
@@ -49,7 +64,7 @@ func TestCalls(t *testing.T) {
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			stop := serve(t, dir, instance{})
+			stop := serve(t, dir, &instance{})
 			if url, err := SignInURL(t.Context(), dir); url != "http://127.0.0.1:1/signin/x" || err != nil {
 				t.Errorf("SignInURL: %q, %v", url, err)
 			}
@@ -69,11 +84,39 @@ func TestCalls(t *testing.T) {
 	}
 }
 
+func TestImages(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	i := &instance{}
+	stop := serve(t, dir, i)
+	if platform, err := Platform(t.Context(), dir); platform != "linux/arm64" || err != nil {
+		t.Errorf("Platform: %q, %v", platform, err)
+	}
+	if err := LoadImages(t.Context(), dir, "/tmp/image.tar"); err != nil {
+		t.Errorf("LoadImages: %v", err)
+	}
+	if err := LoadImages(t.Context(), dir, ""); err == nil || !strings.HasSuffix(err.Error(), "the node's disk is full") {
+		t.Errorf("LoadImages that fails: %v", err)
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	if want := []string{"/tmp/image.tar", ""}; !slices.Equal(i.loaded, want) {
+		t.Errorf("loaded %q, want %q", i.loaded, want)
+	}
+	if err := LoadImages(t.Context(), dir, "/tmp/image.tar"); !errors.Is(err, ErrNotRunning) {
+		t.Errorf("when it stopped: %v", err)
+	}
+}
+
 func TestRefusalIsPassedOn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	stop := serve(t, dir, instance{errors.New("no learner yet")})
+	stop := serve(t, dir, &instance{err: errors.New("no learner yet")})
 	if _, err := Kubeconfig(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "no learner yet") {
+		t.Errorf("error %v", err)
+	}
+	if err := LoadImages(t.Context(), dir, "/tmp/image.tar"); err == nil || !strings.Contains(err.Error(), "no learner yet") {
 		t.Errorf("error %v", err)
 	}
 	_ = stop()
@@ -88,5 +131,5 @@ func TestSocketOfACrash(t *testing.T) {
 	if _, err := SignInURL(t.Context(), dir); !errors.Is(err, ErrNotRunning) {
 		t.Errorf("nobody listens: %v", err)
 	}
-	_ = serve(t, dir, instance{})()
+	_ = serve(t, dir, &instance{})()
 }
