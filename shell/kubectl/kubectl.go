@@ -107,7 +107,7 @@ func (k *confined) run(args []string) int {
 	signal.Ignore(syscall.SIGXFSZ)
 	cmdutil.BehaviorOnFatal(func(msg string, code int) {
 		if msg != "" {
-			fmt.Fprintln(os.Stderr, strings.TrimSuffix(k.fs.Virtual(msg), "\n"))
+			fmt.Fprintln(os.Stderr, strings.TrimSuffix(explained(k.fs.Virtual(msg)), "\n"))
 		}
 		os.Exit(code)
 	})
@@ -124,6 +124,15 @@ func (k *confined) run(args []string) int {
 	}
 	os.Args = append([]string{"kubectl"}, args...) // which the tree reads, unless preferences have set others
 	return execute(k.command(args))
+}
+
+// explained adds to a message of kubectl's what a learner can do about it here.
+func explained(msg string) string {
+	if strings.Contains(msg, "Metrics API not available") {
+		return strings.TrimSuffix(msg, "\n") + `: this cluster has no metrics-server, which top asks.
+A real node tells what its kubelet measures: kubectl get --raw /api/v1/nodes/NODE/proxy/stats/summary`
+	}
+	return msg
 }
 
 // logs sends what -v has logged through the renaming of files, with no line said twice.

@@ -25,16 +25,29 @@ func (k *confined) replace(root *cobra.Command, flags *genericclioptions.ConfigF
 		case "kustomize":
 			// The command keeps its flags in variables of its package, so that another one's function finds them.
 			c.RunE = build.NewCmdBuild(kustomizeFS{k.fs, k.Dir}, build.MakeHelp("kubectl", "kustomize"), k.streams.Out).RunE
-		case "exec", "attach", "cp":
+		case "exec", "attach", "cp", "run", "debug":
 			run := c.Run
 			c.Run = func(c *cobra.Command, args []string) {
-				if conf, err := f.ToRESTConfig(); err == nil {
+				if conf, err := f.ToRESTConfig(); err == nil && attaches(c) {
 					cmdutil.CheckErr(k.upgrades(conf))
 				}
 				run(c, args)
 			}
 		}
 	}
+}
+
+// attaches reports whether a command will upgrade a connection: run and debug do where they are asked to.
+func attaches(c *cobra.Command) bool {
+	if c.Name() != "run" && c.Name() != "debug" {
+		return true
+	}
+	for _, name := range []string{"stdin", "attach"} {
+		if asked, err := c.Flags().GetBool(name); err == nil && asked {
+			return true
+		}
+	}
+	return false
 }
 
 // kustomize builds -k's folder itself, from the learner's files alone, and hands the result to kubectl as -f - .

@@ -20,7 +20,7 @@ import (
 const kubeletPort = 10250
 
 // simulated is all that the stub kubelet says.
-const simulated = "the pods of this cluster are simulated: no container runs, so there are no logs and nothing to exec into or forward to. Real containers need a cluster of the kind backend."
+const simulated = "the pods of this cluster are simulated: no container runs, so there are no logs and nothing to exec into or forward to. For real containers, switch to a kind cluster in the cluster menu."
 
 // startStubKubelet serves the kubelet API of every node on connections inside this process.
 func startStubKubelet(keys pki.Dir) (*pipeListener, error) {

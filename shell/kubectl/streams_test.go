@@ -1,0 +1,50 @@
+package kubectl
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// What upgrades its connection would dial the host's localhost, and must be known before it runs.
+func TestAttaches(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]bool{
+		"exec web -- ls":                            true,
+		"cp web:/a b":                               true,
+		"attach web":                                true,
+		"run web --image=busybox:1.37":              false,
+		"run web --image=busybox:1.37 -i":           true,
+		"run web --image=busybox:1.37 --attach":     true,
+		"debug web --image=busybox:1.37":            false,
+		"debug web --image=busybox:1.37 -it":        true,
+		"debug node/worker -it --image=busybox:1.3": true,
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			words := strings.Fields(line)
+			var found *cobra.Command
+			found, rest, err := newTestConfined(t).command(words).Find(words)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := found.ParseFlags(rest); err != nil {
+				t.Fatal(err)
+			}
+			if got := attaches(found); got != want {
+				t.Errorf("attaches is %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+func TestExplained(t *testing.T) {
+	t.Parallel()
+	if got := explained("error: Metrics API not available\n"); !strings.Contains(got, "has no metrics-server") {
+		t.Errorf("top says %q", got)
+	}
+	if got := explained("error: timed out\n"); got != "error: timed out\n" {
+		t.Errorf("another message became %q", got)
+	}
+}
