@@ -48,7 +48,7 @@ func (p *Program) rootCommand() *cobra.Command {
 
 	root.AddCommand(
 		p.serveCommand(g), p.openCommand(g), p.kubeconfigCommand(g),
-		p.verifyCommand(g), p.lintCommand(), p.newCommand(), p.previewCommand(g), p.workspaceCommand(g), p.doctorCommand(g), p.benchCommand(g), p.versionCommand(),
+		p.verifyCommand(g), p.lintCommand(), p.newCommand(), p.previewCommand(g), p.workspaceCommand(g), p.kindCommand(g), p.doctorCommand(g), p.benchCommand(g), p.versionCommand(),
 	)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		return g.configure(cmd)

@@ -1,4 +1,5 @@
-// Package image makes and reads container images without a container engine. It knows nothing of clusters.
+// Package image makes container images of Go programs, reads archives of images, and gets them from a container engine. It knows
+// nothing of clusters.
 package image
 
 import (
