@@ -44,7 +44,7 @@ func (p *Program) newLabs(level slog.Level) (_ *labs, err error) {
 	if l.provider, err = p.Provider(l.dir, log); err != nil {
 		return nil, err
 	}
-	l.clusters = cluster.NewManager(l.provider, cluster.Options{Ports: l.ports, Logger: log})
+	l.clusters = cluster.NewManager([]cluster.Backend{{Name: "embedded", Provider: l.provider}}, cluster.Options{Ports: l.ports, Logger: log})
 	l.gateway, err = gateway.New(gateway.Options{
 		Dir: filepath.Join(l.dir, "gateway"), Clusters: l.clusters, Port: gateway.AnyPort, Logger: log,
 	})

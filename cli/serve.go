@@ -83,7 +83,7 @@ func (p *Program) serve(ctx context.Context, o serveOptions) error {
 		return err
 	}
 	defer provider.Close()
-	s, err := p.newServer(dir, o, provider, log)
+	s, err := p.newServer(dir, o, []cluster.Backend{{Name: "embedded", Provider: provider}}, log)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (p *Program) logger(level slog.Level) *slog.Logger {
 
 // newServer opens the server on the port that was asked for; without one, on the first free of the preferred ones, so that
 // a page that is open in the browser finds its server again after a restart.
-func (p *Program) newServer(dir *datadir.Dir, o serveOptions, provider cluster.Provider, log *slog.Logger) (*server.Server, error) {
+func (p *Program) newServer(dir *datadir.Dir, o serveOptions, backends []cluster.Backend, log *slog.Logger) (*server.Server, error) {
 	ports := []int{o.port}
 	if o.port == 0 {
 		ports = []int{lastPort(dir), preferredPort, 0}
@@ -120,7 +120,7 @@ func (p *Program) newServer(dir *datadir.Dir, o serveOptions, provider cluster.P
 	for _, port := range ports {
 		s, err := server.New(server.Options{
 			DataDir:     dir.Path,
-			Provider:    provider,
+			Backends:    backends,
 			Listen:      net.JoinHostPort("127.0.0.1", strconv.Itoa(port)),
 			GatewayPort: o.gatewayPort,
 			ContentDir:  o.content,

@@ -1,5 +1,5 @@
 // Package cluster provisions the learners' Kubernetes clusters: a Provider makes clusters of one kind, the Manager
-// decides when. It knows nothing of lessons, checks or browsers.
+// decides when, and of which backend. It knows nothing of lessons, checks or browsers.
 package cluster
 
 import (

@@ -43,6 +43,21 @@ func (c *managed) to(state State, reason string, phases []Phase) {
 	})
 }
 
+// use makes the cluster one of a backend, of which none runs yet.
+func (c *managed) use(backend string) {
+	c.status.Update(func(s Status) Status {
+		s.Backend, s.Capabilities = backend, Capabilities{}
+		return s
+	})
+}
+
+// runs returns the cluster, ready or not; nil while there is none running.
+func (c *managed) runs() Cluster {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cluster
+}
+
 // progress adds a phase of the start under way to the status.
 func (c *managed) progress(p Phase) {
 	c.status.Update(func(s Status) Status {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"runtime"
 	"slices"
 	"sync"
 )
@@ -16,18 +15,18 @@ var ErrClosed = errors.New("the server is stopping")
 
 // Options configure a Manager; the zero value works.
 type Options struct {
-	Parallel int                    // starts at the same time; 0 means half the processors, at least one
-	Ports    func(id string) string // the folder of the learner's sockets, see Spec; nil: none
-	Nodes    int                    // see Spec
-	Logger   *slog.Logger
+	Choices Choices                // where each learner's choice of a backend is kept; nil: in memory
+	Ports   func(id string) string // the folder of the learner's sockets, see Spec; nil: none
+	Nodes   int                    // see Spec
+	Logger  *slog.Logger
 }
 
-// A Manager decides when a Provider makes, starts, stops and deletes clusters, and tells where each stands. A cluster's
-// operations follow one another; those of different clusters do not wait for each other but for their turn to start.
+// A Manager decides when Providers make, start, stop and delete clusters, and tells where each stands. A learner has one
+// cluster at a time, of one of the backends; those that they had of others are stopped and keep their data. A learner's
+// operations follow one another; those of different learners do not wait for each other but for their turn to start.
 type Manager struct {
-	provider Provider
+	backends []*backend // the first is that of who has chosen none
 	o        Options
-	turns    chan struct{}   // holds one token per start under way
 	life     context.Context // of all operations; they outlive the requests that began them
 	end      context.CancelFunc
 
@@ -37,10 +36,11 @@ type Manager struct {
 	running  sync.WaitGroup // operations
 }
 
-// NewManager returns a manager of the clusters of p. It starts none by itself.
-func NewManager(p Provider, o Options) *Manager {
-	if o.Parallel <= 0 {
-		o.Parallel = max(1, runtime.GOMAXPROCS(0)/2)
+// NewManager returns a manager of the clusters of the backends, at least one; a learner begins with the first. It starts
+// none by itself.
+func NewManager(backends []Backend, o Options) *Manager {
+	if o.Choices == nil {
+		o.Choices = &memory{}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
@@ -48,7 +48,10 @@ func NewManager(p Provider, o Options) *Manager {
 	if o.Ports == nil {
 		o.Ports = func(string) string { return "" }
 	}
-	m := &Manager{provider: p, o: o, turns: make(chan struct{}, o.Parallel), clusters: map[string]*managed{}}
+	m := &Manager{o: o, clusters: map[string]*managed{}}
+	for _, b := range backends {
+		m.backends = append(m.backends, newBackend(b))
+	}
 	m.life, m.end = context.WithCancel(context.Background())
 	return m
 }
@@ -56,8 +59,11 @@ func NewManager(p Provider, o Options) *Manager {
 // Claim returns the learner's cluster once it is ready, making or starting it if need be. Claims of one cluster share
 // one start, which goes on when ctx ends: a page that is closed does not cancel it. After a failure, Claim tries again.
 func (m *Manager) Claim(ctx context.Context, id string) (Cluster, error) {
-	c := m.managed(id)
-	return wait(ctx, m.do(c, start, m.start))
+	up, err := wait(ctx, m.do(m.managed(id), start, m.start))
+	if up != nil {
+		return up, nil // though a switch that it waited for may have failed
+	}
+	return nil, err
 }
 
 // Get returns the learner's cluster if it is ready.
@@ -82,10 +88,15 @@ func (m *Manager) Retry(ctx context.Context, id string) error {
 	return err
 }
 
-// Reset deletes the cluster with its data, in whatever state it is, and makes a new one. It returns when that is ready.
+// Reset deletes the cluster with its data, in whatever state it is, and makes a new one of the same backend. It returns
+// when that is ready. What the learner has of other backends stays.
 func (m *Manager) Reset(ctx context.Context, id string) error {
 	_, err := wait(ctx, m.do(m.managed(id), reset, func(ctx context.Context, c *managed) (Cluster, error) {
-		if err := m.remove(ctx, c); err != nil {
+		active, err := m.active(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if err := m.remove(ctx, c, active); err != nil {
 			return nil, err
 		}
 		return m.start(ctx, c)
@@ -93,10 +104,10 @@ func (m *Manager) Reset(ctx context.Context, id string) error {
 	return err
 }
 
-// Delete deletes the cluster with its data.
+// Delete deletes all that the learner has, of all backends, with its data.
 func (m *Manager) Delete(ctx context.Context, id string) error {
 	_, err := wait(ctx, m.do(m.managed(id), remove, func(ctx context.Context, c *managed) (Cluster, error) {
-		return nil, m.remove(ctx, c)
+		return nil, m.remove(ctx, c, m.backends...)
 	}))
 	return err
 }
@@ -104,7 +115,7 @@ func (m *Manager) Delete(ctx context.Context, id string) error {
 // Stop ends the cluster's process and keeps its data.
 func (m *Manager) Stop(ctx context.Context, id string) error {
 	_, err := wait(ctx, m.do(m.managed(id), stop, func(ctx context.Context, c *managed) (Cluster, error) {
-		return nil, m.stop(ctx, c)
+		return nil, m.stop(ctx, c, "")
 	}))
 	return err
 }
@@ -124,7 +135,7 @@ func (m *Manager) Close(ctx context.Context) error {
 	errs := make([]error, len(all))
 	var stopping sync.WaitGroup
 	for i, c := range all {
-		stopping.Go(func() { errs[i] = m.stop(ctx, c) })
+		stopping.Go(func() { errs[i] = m.stop(ctx, c, ErrClosed.Error()) })
 	}
 	stopping.Wait()
 	return errors.Join(errs...)
@@ -137,6 +148,9 @@ func (m *Manager) managed(id string) *managed {
 	if c == nil {
 		c = newManaged(id, m.o.Logger)
 		m.clusters[id] = c
+		if _, err := m.active(m.life, c); err != nil {
+			c.log.Warn("find out which backend is the learner's", "error", err) // who starts the cluster is told
+		}
 	}
 	return c
 }
@@ -147,20 +161,24 @@ func (m *Manager) start(ctx context.Context, c *managed) (Cluster, error) {
 		return up, nil
 	}
 	c.to(Queued, "", nil)
+	b, err := m.active(ctx, c)
+	if err != nil {
+		return nil, c.fail(ctx, err, Stopped)
+	}
 	select {
-	case m.turns <- struct{}{}:
-		defer func() { <-m.turns }()
+	case b.turns <- struct{}{}:
+		defer func() { <-b.turns }()
 	case <-ctx.Done():
 		return nil, c.giveUp(ctx, Stopped)
 	}
-	ids, err := m.provider.List(ctx)
+	ids, err := b.Provider.List(ctx)
 	if err != nil {
 		return nil, c.fail(ctx, err, Stopped)
 	}
 	spec := Spec{ID: c.id, Nodes: m.o.Nodes, Ports: m.o.Ports(c.id)}
-	state, begin, undone := Creating, m.provider.Create, Absent
+	state, begin, undone := Creating, b.Provider.Create, Absent
 	if slices.Contains(ids, c.id) {
-		state, begin, undone = Starting, m.provider.Adopt, Stopped
+		state, begin, undone = Starting, b.Provider.Adopt, Stopped
 	}
 	c.to(state, "", nil)
 	up, err := begin(ctx, spec, c.progress)
@@ -171,25 +189,31 @@ func (m *Manager) start(ctx context.Context, c *managed) (Cluster, error) {
 	return up, nil
 }
 
-// remove deletes the cluster.
-func (m *Manager) remove(ctx context.Context, c *managed) error {
+// remove deletes what the learner has of the backends, and ends what runs.
+func (m *Manager) remove(ctx context.Context, c *managed, backends ...*backend) error {
 	c.release()
 	c.to(Deleting, "", nil)
-	if err := m.provider.Delete(ctx, c.id); err != nil {
+	var errs []error
+	for _, b := range backends {
+		errs = append(errs, b.Provider.Delete(ctx, c.id))
+	}
+	if err := errors.Join(errs...); err != nil {
 		return c.fail(ctx, err, Failed)
 	}
 	c.to(Absent, "", nil)
 	return nil
 }
 
-func (m *Manager) stop(ctx context.Context, c *managed) error {
+// stop ends the cluster and keeps its data. One that cannot be stopped goes on.
+func (m *Manager) stop(ctx context.Context, c *managed, reason string) error {
 	up := c.release()
 	if up == nil {
 		return nil
 	}
 	if err := up.Stop(ctx); err != nil {
+		c.adopt(up)
 		return fmt.Errorf("stop cluster %s: %w", c.id, err)
 	}
-	c.to(Stopped, "", nil)
+	c.to(Stopped, reason, nil)
 	return nil
 }

@@ -99,9 +99,17 @@ func (p *fakeProvider) cluster(id string) *fakeCluster {
 	return p.up[id]
 }
 
+// mend lets a cluster be stopped again.
+func (p *fakeProvider) mend(id string) {
+	if c := p.cluster(id); c != nil {
+		c.stuck = nil
+	}
+}
+
 type fakeCluster struct {
 	id      string
 	health  observe.Value[Health]
+	stuck   error // why it does not stop
 	stopped bool
 }
 
@@ -111,12 +119,21 @@ func (c *fakeCluster) LearnerConfig() *rest.Config            { return &rest.Con
 func (c *fakeCluster) Capabilities() Capabilities             { return Capabilities{Backend: "fake"} }
 func (c *fakeCluster) Usage(context.Context) (Usage, error)   { return Usage{}, nil }
 func (c *fakeCluster) Health(tell func(Health)) (stop func()) { return c.health.Follow(tell) }
-func (c *fakeCluster) Stop(context.Context) error             { c.stopped = true; return nil }
+
+func (c *fakeCluster) Stop(context.Context) error {
+	c.stopped = c.stuck == nil
+	return c.stuck
+}
 
 // newManager returns a manager that is closed when the test ends.
 func newManager(t *testing.T, p Provider, o Options) *Manager {
 	t.Helper()
-	m := NewManager(p, o)
+	return manage(t, o, Backend{Name: "fake", Provider: p})
+}
+
+func manage(t *testing.T, o Options, backends ...Backend) *Manager {
+	t.Helper()
+	m := NewManager(backends, o)
 	t.Cleanup(func() {
 		if err := m.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -220,7 +237,7 @@ func TestParallelStartsAreLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newFake()
-		m := newManager(t, p, Options{Parallel: 2})
+		m := manage(t, Options{}, Backend{Name: "fake", Provider: p, Parallel: 2})
 		var claims sync.WaitGroup
 		for i := range 6 {
 			claims.Go(func() {
@@ -355,7 +372,7 @@ func TestClose(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newFake()
-		m := newManager(t, p, Options{Parallel: 1})
+		m := manage(t, Options{}, Backend{Name: "fake", Provider: p, Parallel: 1})
 		if _, err := m.Claim(t.Context(), "up"); err != nil {
 			t.Fatal(err)
 		}

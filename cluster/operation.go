@@ -12,6 +12,12 @@ const (
 	stop   kind = "stop"
 )
 
+// switching is the kind of a switch to a backend.
+func switching(to string) kind { return kind("switch to " + to) }
+
+// brings tells whether the operation ends with a cluster that is ready, so that a claim need but wait for it.
+func (k kind) brings() bool { return k != remove && k != stop }
+
 // An operation is under way on a cluster, or has ended.
 type operation struct {
 	kind   kind
@@ -28,7 +34,7 @@ func (m *Manager) do(c *managed, k kind, run func(context.Context, *managed) (Cl
 	defer c.mu.Unlock()
 	before := c.operation
 	if before != nil && !before.ended() {
-		if before.kind == k || k == start && before.kind == reset {
+		if before.kind == k || k == start && before.kind.brings() {
 			return before
 		}
 		before.cancel()

@@ -4,14 +4,14 @@ import "slices"
 
 // transitions is the state machine of a learner's cluster: the states that may follow each state.
 var transitions = map[State][]State{
-	Absent:   {Queued, Deleting},
+	Absent:   {Queued, Deleting, Stopped},
 	Queued:   {Creating, Starting, Failed, Stopped, Absent, Deleting},
 	Creating: {Ready, Failed, Absent, Deleting},
 	Starting: {Ready, Failed, Stopped, Deleting},
 	Ready:    {Healing, Failed, Deleting, Stopped},
 	Healing:  {Ready, Failed, Deleting, Stopped},
 	Deleting: {Absent, Failed, Queued},
-	Stopped:  {Queued, Deleting},
+	Stopped:  {Queued, Deleting, Absent},
 	Failed:   {Queued, Deleting, Stopped, Absent},
 }
 

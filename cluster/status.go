@@ -21,6 +21,7 @@ const (
 // Status is what the learner sees of their cluster.
 type Status struct {
 	ID           string       `json:"id"`
+	Backend      string       `json:"backend"` // that the cluster is of; during a switch, that it will be of
 	State        State        `json:"state"`
 	Since        time.Time    `json:"since"`
 	Reason       string       `json:"reason,omitempty"`

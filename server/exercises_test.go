@@ -190,7 +190,7 @@ func TestResetOfTheClusterKeepsProgressAndOpensAgain(t *testing.T) {
 	before := tab.exercise("basics/say", inState(checker.Passing))
 
 	hold := make(chan struct{})
-	p := s.o.Provider.(*provider)
+	p := s.o.provider()
 	p.mu.Lock()
 	p.hold = hold
 	p.mu.Unlock()
@@ -219,7 +219,7 @@ func TestHealedClusterGoesOn(t *testing.T) {
 	s := start(t)
 	tab := s.learner(t).open(t)
 	tab.openExercise("basics/pick")
-	p := s.o.Provider.(*provider)
+	p := s.o.provider()
 	p.mu.Lock()
 	c := p.current
 	p.mu.Unlock()

@@ -197,7 +197,7 @@ func TestBrokenContentTakesNothingElseDown(t *testing.T) {
 func TestContentFolderMustBeOne(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	_, err := New(Options{DataDir: t.TempDir(), ContentDir: dir, Provider: newProvider(t)})
+	_, err := New(Options{DataDir: t.TempDir(), ContentDir: dir, Backends: fakeBackends(t)})
 	if err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("New: %v; want an error that names %s", err, dir)
 	}

@@ -25,7 +25,12 @@ type provider struct {
 	current *fakeCluster
 }
 
-func newProvider(t *testing.T) *provider { return &provider{t: t} }
+func fakeBackends(t *testing.T) []cluster.Backend {
+	return []cluster.Backend{{Name: "fake", Provider: &provider{t: t}}}
+}
+
+// provider is the one of fakeBackends.
+func (o *Options) provider() *provider { return o.Backends[0].Provider.(*provider) }
 
 func (p *provider) Create(ctx context.Context, spec cluster.Spec, progress func(cluster.Phase)) (cluster.Cluster, error) {
 	p.mu.Lock()

@@ -31,8 +31,8 @@ const localLearner = "local"
 
 // Options for New. Zero values are defaults where there is one.
 type Options struct {
-	DataDir  string           // absolute; made if absent, mode 0700
-	Provider cluster.Provider // makes the clusters
+	DataDir  string            // absolute; made if absent, mode 0700
+	Backends []cluster.Backend // kinds of clusters, at least one; learners begin with the first
 	// Listen is the pages' address, on loopback. Its port 0 is any free one. Default: 127.0.0.1:0.
 	Listen string
 	// GatewayPort is the port of the API gateway; 0: that of last time, else 6443, else any free one.
@@ -41,7 +41,6 @@ type Options struct {
 	// change. Empty: the built-in ones.
 	ContentDir string
 	Preview    bool         // pages load themselves again when the content changes, for its author
-	Parallel   int          // clusters that may start at once; 0: by the number of CPUs
 	HostShell  bool         // terminals run the learner's own $SHELL, not closed in
 	Executable string       // this program; default: os.Executable
 	Version    string       // of apilab
@@ -124,7 +123,7 @@ func New(o Options) (_ *Server, err error) {
 	if s.listener, err = listen(o.Listen); err != nil {
 		return nil, err
 	}
-	s.clusters = cluster.NewManager(o.Provider, cluster.Options{Parallel: o.Parallel, Ports: s.portsDir, Logger: s.log})
+	s.clusters = cluster.NewManager(o.Backends, cluster.Options{Choices: s.store, Ports: s.portsDir, Logger: s.log})
 	s.gateway, err = gateway.New(gateway.Options{
 		Dir: filepath.Join(o.DataDir, "gateway"), Clusters: s.clusters, Port: o.GatewayPort, Default: localLearner, Logger: s.log})
 	if err != nil {

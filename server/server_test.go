@@ -29,7 +29,7 @@ func start(t *testing.T, change ...func(*Options)) *testServer {
 	o := Options{
 		DataDir:    filepath.Join(t.TempDir(), "data"),
 		ContentDir: writeContent(t),
-		Provider:   newProvider(t),
+		Backends:   fakeBackends(t),
 		Version:    "v0.0.0-test",
 		Logger:     slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}

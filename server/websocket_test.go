@@ -36,7 +36,7 @@ func TestHelloComesFirst(t *testing.T) {
 func TestClusterIsStartedAndItsPhasesAreTold(t *testing.T) {
 	t.Parallel()
 	hold := make(chan struct{})
-	s := start(t, func(o *Options) { o.Provider.(*provider).hold = hold })
+	s := start(t, func(o *Options) { o.provider().hold = hold })
 	tab := s.learner(t).open(t)
 	is := func(state cluster.State) func(message) bool {
 		return func(m message) bool {
@@ -60,7 +60,7 @@ func TestClusterIsStartedAndItsPhasesAreTold(t *testing.T) {
 		t.Error("no usage")
 	}
 	tab.get("cluster.reset", nil, nil)
-	tab.until("a second cluster", func() bool { made, deleted := s.o.Provider.(*provider).count(); return made == 2 && deleted == 1 })
+	tab.until("a second cluster", func() bool { made, deleted := s.o.provider().count(); return made == 2 && deleted == 1 })
 }
 
 func TestForeignOriginIsRefused(t *testing.T) {
@@ -553,7 +553,7 @@ func TestTooManyPages(t *testing.T) {
 func TestExerciseOpensWhenTheClusterIsReady(t *testing.T) {
 	t.Parallel()
 	hold := make(chan struct{})
-	s := start(t, func(o *Options) { o.Provider.(*provider).hold = hold })
+	s := start(t, func(o *Options) { o.provider().hold = hold })
 	tab := s.learner(t).open(t)
 	var state checker.ExerciseState
 	tab.get("exercise.open", map[string]any{"exercise": "basics/say"}, &state)

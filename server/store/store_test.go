@@ -397,3 +397,24 @@ func TestFullDiskIsToldAndLosesNothingSaved(t *testing.T) {
 		t.Errorf("after space was made: %v", err)
 	}
 }
+
+func TestBackend(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	for _, name := range []string{"", "kind", "embedded"} {
+		if name != "" {
+			if err := s.SetBackend(t.Context(), "local", name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := s.Backend(t.Context(), "local"); err != nil || got != name {
+			t.Errorf("got %q, %v; want %q", got, err, name)
+		}
+	}
+	if name, err := s.Backend(t.Context(), "nobody"); err != nil || name != "" {
+		t.Errorf("of nobody: %q, %v", name, err)
+	}
+	if err := s.SetBackend(t.Context(), "nobody", "kind"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a choice of nobody: %v", err)
+	}
+}

@@ -1,0 +1,74 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+)
+
+// A Backend is one kind of clusters that a server offers its learners.
+type Backend struct {
+	Name     string // as learners and exercises call it, such as "embedded"
+	Provider Provider
+	Parallel int // starts at the same time; 0 means half the processors, at least one
+}
+
+// backend is a Backend with its starts.
+type backend struct {
+	Backend
+	turns chan struct{} // holds one token per start under way
+}
+
+func newBackend(b Backend) *backend {
+	if b.Parallel <= 0 {
+		b.Parallel = max(1, runtime.GOMAXPROCS(0)/2)
+	}
+	return &backend{Backend: b, turns: make(chan struct{}, b.Parallel)}
+}
+
+// An UnknownBackendError says that a backend was asked for that the server does not have.
+type UnknownBackendError struct {
+	Name  string
+	Known []string
+}
+
+func (e *UnknownBackendError) Error() string {
+	return fmt.Sprintf("there is no backend %q on this server; it has %s", e.Name, strings.Join(e.Known, ", "))
+}
+
+// Backends returns the names of the backends, that of who has chosen none first.
+func (m *Manager) Backends() []string {
+	names := make([]string, len(m.backends))
+	for i, b := range m.backends {
+		names[i] = b.Name
+	}
+	return names
+}
+
+// backend returns the one with the name, or an *UnknownBackendError.
+func (m *Manager) backend(name string) (*backend, error) {
+	for _, b := range m.backends {
+		if b.Name == name {
+			return b, nil
+		}
+	}
+	return nil, &UnknownBackendError{Name: name, Known: m.Backends()}
+}
+
+// active returns the backend of the learner's cluster. What they chose in an earlier run may be unknown in this one:
+// their data are there, so nobody else's cluster takes its place.
+func (m *Manager) active(ctx context.Context, c *managed) (*backend, error) {
+	name := c.status.Get().Backend
+	if name == "" {
+		chosen, err := m.o.Choices.Backend(ctx, c.id)
+		if err != nil {
+			return nil, err
+		}
+		if name = chosen; name == "" {
+			name = m.backends[0].Name
+		}
+		c.use(name)
+	}
+	return m.backend(name)
+}
