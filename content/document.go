@@ -68,7 +68,8 @@ type parsing struct {
 	file     string
 	source   []byte
 	first    int
-	level    int // of the last heading
+	level    int  // of the last heading
+	proxied  bool // a block has started kubectl's proxy
 	doc      *document
 	problems []located
 }

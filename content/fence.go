@@ -2,6 +2,7 @@ package content
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -104,5 +105,24 @@ func (p *parsing) fence(n *ast.FencedCodeBlock) {
 		}
 	case !knownLanguage(in.language):
 		p.problem(n, "unknown language %q; there is ```text", in.language)
+	}
+	if in.language == "sh" {
+		p.curl(n, text, in.run)
+	}
+	p.proxied = p.proxied || strings.Contains(text, proxy)
+}
+
+// proxy is what listens on a learner's localhost:8001, and only once they have started it.
+const proxy = "kubectl proxy"
+
+var silentCurl = regexp.MustCompile(`curl -[a-zA-RT-Z]*s[a-zA-RT-Z]*\b`)
+
+// curl refuses commands that depend on what another page has started, or that would fail without a word.
+func (p *parsing) curl(n ast.Node, text string, run bool) {
+	if before, _, asks := strings.Cut(text, "localhost:8001"); asks && !p.proxied && !strings.Contains(before, proxy) {
+		p.problem(n, "nothing on this page has started what listens on localhost:8001: show `kubectl proxy --port=8001 &` in a block above, or here")
+	}
+	if command := silentCurl.FindString(text); run && command != "" {
+		p.problem(n, "%s hides its errors from who runs it; write %sS", command, command)
 	}
 }

@@ -157,6 +157,9 @@ func TestLoadNamesProblems(t *testing.T) {
 		{"quote open", body("```yaml title=\"x\ny\n```\n"), []string{at + `:8: a quote is not closed in "yaml title=\"x"`}},
 		{"indented code", body("a\n\n    b\n"), []string{at + ":10: indented text is a code block; fence it with ``` and name its language"}},
 		{"transcript without command", body("a\n\n```console\nx\n```\n"), []string{at + `:10: a transcript begins with a command: "$ kubectl …"`}},
+		{"proxy of another page", body("```sh run\ncurl -sSN localhost:8001/version\n```\n\n```sh\nkubectl proxy --port=8001 &\ncurl -s localhost:8001\n```\n\n```sh run\ncurl localhost:8001\n```\n"), []string{
+			at + ":8: nothing on this page has started what listens on localhost:8001: show `kubectl proxy --port=8001 &` in a block above, or here"}},
+		{"silent curl", body("```sh run\ncurl -sN localhost:9/ | jq\n```\n"), []string{at + ":8: curl -sN hides its errors from who runs it; write curl -sNS"}},
 		{"diagram without title", body("```mermaid\nflowchart LR\n```\n"), []string{at + `:8: a diagram needs a title for those who do not see it: mermaid title="…"`}},
 		{"raw HTML", body("a\n\nb <name> c\n\n<div>\nx\n</div>\n"), []string{at + ":10: raw HTML is shown as text; write Markdown, or mark <name> as code", at + ":12: raw HTML is shown as text; write Markdown, or mark it as code"}},
 		{"comments are fine", body("a <!-- b -->\n\n<!-- c\nd -->\n"), nil},

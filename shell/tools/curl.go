@@ -456,7 +456,11 @@ func (r *curlRun) explain(ctx context.Context, u *url.URL, err error) error {
 	case errors.As(err, &dns):
 		return r.failed(curlNoHost, fmt.Sprintf("Could not resolve host: %s (only localhost and your API server can be reached from here)", u.Hostname()))
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return r.failed(curlNoReach, fmt.Sprintf("Failed to connect to %s port %s: Connection refused (nothing listens there)", u.Hostname(), port))
+		why := "nothing of yours listens there"
+		if port == "8001" {
+			why += "; `kubectl proxy --port=8001 &` starts the proxy to your API server"
+		}
+		return r.failed(curlNoReach, fmt.Sprintf("Failed to connect to %s port %s: Connection refused (%s)", u.Hostname(), port, why))
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		return r.failed(curlTimeout, fmt.Sprintf("Operation timed out after %d milliseconds", time.Since(r.sent).Milliseconds()))
 	case errors.As(err, &unknown), errors.As(err, &name), errors.As(err, &verify):
