@@ -55,6 +55,17 @@ type Cluster interface {
 	Stop(context.Context) error
 }
 
+// A Freezer is a Cluster that can sleep: it keeps its memory, takes no CPU, and its connections stay open, unanswered.
+// The Manager never freezes one that is in use, and thaws it before it stops or deletes it, so that neither needs to know.
+type Freezer interface {
+	// Freeze puts a ready cluster to sleep. One that is being healed is not frozen: that is an error. While it sleeps,
+	// nobody takes its silence for a death; its health is told only if it really dies.
+	Freeze(context.Context) error
+	// Thaw wakes it; when it returns, the cluster answers as it did before, its nodes Ready. Waking one that is awake is
+	// no error.
+	Thaw(context.Context) error
+}
+
 // Capabilities say what a learner may expect of a cluster.
 type Capabilities struct {
 	Backend  string `json:"backend"`  // "embedded", "kind", "pods"
