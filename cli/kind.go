@@ -36,7 +36,7 @@ func (p *Program) kindLoadCommand(g *global) *cobra.Command {
 		Short: "Load an image of your container engine, or an archive of one",
 		Long: "Loads an image onto the nodes of your kind cluster: one that docker, podman or nerdctl has under this name, or one from a file,\n" +
 			"as `docker save` and `podman save` write it. What has a folder in front (./app.tar) or ends with .tar is a file.",
-		Args: usageArgs(cobra.ExactArgs(1)),
+		Args: usageArgs(exactly("an image or an archive of one: apilab kind load backup-operator:v1")),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			nodes, err := p.nodes(cmd.Context(), g)
 			if err != nil {
@@ -64,7 +64,7 @@ func (p *Program) kindBuildCommand(g *global) *cobra.Command {
 		Long: "Compiles the main package in the folder DIR for the nodes of your kind cluster with the Go that is installed, makes an image of\n" +
 			"the program and loads it. It needs neither a Dockerfile nor a container engine, and is called build as theirs is. In the image is\n" +
 			"the static program and nothing else, no shell and no certificates; it runs as user " + image.User + ". The same sources make the same image.",
-		Args: usageArgs(cobra.ExactArgs(1)),
+		Args: usageArgs(exactly("the folder of a main package: apilab kind build ./cmd")),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if output != "" {
 				return p.build(cmd.Context(), args[0], tag, platform, output)
@@ -73,10 +73,20 @@ func (p *Program) kindBuildCommand(g *global) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&tag, "tag", "t", "", "name of the image, NAME:TAG (default: the module's last word, with the tag dev); a new tag for each build lets a\nDeployment replace its Pods")
+	flags.StringVarP(&tag, "tag", "t", "", "name of the image, NAME:TAG (default: the module's last word, with the tag dev); a new tag for each build lets a Deployment replace its Pods")
 	flags.StringVarP(&output, "output", "o", "", "write an archive to this file instead; no cluster is needed then")
 	flags.StringVar(&platform, "platform", "", "what to compile for (default: the platform of the nodes; with --output linux/ and this machine's architecture)")
 	return cmd
+}
+
+// exactly wants one argument, and says which.
+func exactly(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return errors.New("name " + what)
+		}
+		return nil
+	}
 }
 
 // nodes returns the platform of the nodes of the learner's kind cluster.

@@ -77,8 +77,10 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 		if err == nil {
 			return nil
 		}
-		if meant := cmd.SuggestionsFor(args[0]); len(meant) > 0 {
-			err = fmt.Errorf("%w (did you mean %s?)", err, meant[0])
+		if len(args) > 0 {
+			if meant := cmd.SuggestionsFor(args[0]); len(meant) > 0 {
+				err = fmt.Errorf("%w (did you mean %s?)", err, meant[0])
+			}
 		}
 		return &usageError{err, cmd.CommandPath()}
 	}
