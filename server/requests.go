@@ -41,8 +41,12 @@ var requests = map[string]requestHandler{
 		return protocol.Solution{Solution: solution}, err
 	}),
 
-	"cluster.start": quick(func(_ context.Context, p *page, _ protocol.None) (any, error) { return p.hub.StartCluster(), nil }),
-	"cluster.reset": quick(func(_ context.Context, p *page, _ protocol.None) (any, error) { return p.hub.ResetCluster(), nil }),
+	"cluster.start":  quick(func(_ context.Context, p *page, _ protocol.None) (any, error) { return p.hub.StartCluster(), nil }),
+	"cluster.reset":  quick(func(_ context.Context, p *page, _ protocol.None) (any, error) { return p.hub.ResetCluster(), nil }),
+	"cluster.cancel": quick(func(_ context.Context, p *page, _ protocol.None) (any, error) { return p.hub.CancelStart(), nil }),
+	"cluster.switch": quick(func(_ context.Context, p *page, a protocol.ClusterSwitch) (any, error) {
+		return p.hub.SwitchCluster(a.Backend)
+	}),
 	"cluster.usage": slow(func(ctx context.Context, p *page, _ protocol.None) (any, error) { return p.hub.Usage(ctx) }),
 	"kubeconfig": quick(func(_ context.Context, p *page, _ protocol.None) (any, error) {
 		text, err := p.hub.Kubeconfig()

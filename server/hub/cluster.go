@@ -3,6 +3,9 @@ package hub
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/apilab/apilab/cluster"
 	"github.com/apilab/apilab/server/protocol"
@@ -54,6 +57,51 @@ func (h *Hub) ResetCluster() cluster.Status {
 	return h.o.Clusters.Status(h.id)
 }
 
+// SwitchCluster makes the learner's cluster one of another backend. It returns at once; the one before is stopped and
+// keeps its data, and what is open opens again on the other, where it can be done there.
+func (h *Hub) SwitchCluster(backend string) (cluster.Status, error) {
+	if known := h.o.Clusters.Backends(); !slices.Contains(known, backend) {
+		return cluster.Status{}, fmt.Errorf("this server has no clusters of the %q backend; it has %s", backend, strings.Join(known, ", "))
+	}
+	h.mu.Lock()
+	switch from := h.status.Backend; {
+	case backend == h.switchFrom:
+		h.switchFrom = "" // back to it
+	case h.switchFrom == "" && from != backend:
+		h.switchFrom = from
+	}
+	h.spawn(func() { h.switchTo(backend) })
+	h.mu.Unlock()
+	return h.o.Clusters.Status(h.id), nil
+}
+
+func (h *Hub) switchTo(backend string) {
+	err := h.o.Clusters.Switch(h.ctx, h.id, backend)
+	if errors.Is(err, cluster.ErrCancelled) {
+		return // whoever cancelled it has begun something else
+	}
+	h.mu.Lock()
+	h.switchFrom = ""
+	h.mu.Unlock()
+	h.tellFailure("switch the cluster", err)
+}
+
+// CancelStart gives up a start that is under way, and goes back to the cluster that it was to take the place of. It
+// returns at once.
+func (h *Hub) CancelStart() cluster.Status {
+	h.mu.Lock()
+	switch h.status.State {
+	case cluster.Queued, cluster.Creating, cluster.Starting:
+		if from := h.switchFrom; from != "" {
+			h.spawn(func() { h.switchTo(from) })
+		} else {
+			h.spawn(func() { h.tellFailure("stop the cluster", h.o.Clusters.Stop(h.ctx, h.id)) })
+		}
+	}
+	h.mu.Unlock()
+	return h.o.Clusters.Status(h.id)
+}
+
 // Usage returns what the learner's cluster takes from the machine.
 func (h *Hub) Usage(ctx context.Context) (cluster.Usage, error) {
 	c, ok := h.o.Clusters.Get(h.id)
@@ -76,7 +124,7 @@ func (h *Hub) start(way func(context.Context) error) {
 
 // tellFailure logs what the cluster's status tells the learner anyway.
 func (h *Hub) tellFailure(what string, err error) {
-	if err != nil && !errors.Is(err, context.Canceled) {
+	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, cluster.ErrCancelled) {
 		h.log.Error(what, "error", err)
 	}
 }
@@ -85,10 +133,18 @@ func (h *Hub) tellFailure(what string, err error) {
 func (h *Hub) clusterChanged(status cluster.Status) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	before := h.status
 	h.status = status
 	switch status.State {
 	case cluster.Absent, cluster.Creating, cluster.Deleting:
 		h.incarnation++
+	default:
+		if status.Backend != before.Backend {
+			h.incarnation++
+		}
+	}
+	if status.State == cluster.Ready && status.Backend != h.switchFrom {
+		h.switchFrom = ""
 	}
 	h.broadcast("cluster", protocol.Cluster{Status: status})
 	select {
@@ -126,6 +182,6 @@ func (h *Hub) fitSession() {
 		old = nil
 	}
 	if old == nil && current != nil {
-		h.beginSession(current, incarnation)
+		h.beginSession(current, status.Backend, incarnation)
 	}
 }

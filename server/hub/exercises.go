@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,6 +38,9 @@ func (h *Hub) OpenExercise(ctx context.Context, id string) (checker.ExerciseStat
 	if def == nil {
 		return checker.ExerciseState{}, fmt.Errorf("there is no exercise %q", id)
 	}
+	if err := wants(def, h.o.Clusters.Status(h.id).Backend); err != nil {
+		return checker.ExerciseState{}, err
+	}
 	saved, err := h.saver.read(ctx, id)
 	if err != nil {
 		return checker.ExerciseState{}, err
@@ -60,10 +64,19 @@ func (h *Hub) OpenExercise(ctx context.Context, id string) (checker.ExerciseStat
 	for len(h.opened) > maxOpen {
 		h.closeExercise(h.opened[0])
 	}
-	if h.session != nil && e.session == nil {
-		h.openIn(h.session, e)
+	if s := h.session; s != nil && e.session == nil && wants(def, s.backend) == nil {
+		h.openIn(s, e)
 	}
 	return e.state, nil
+}
+
+// wants returns an error where an exercise cannot be done on a cluster of the backend.
+func wants(def *exercises.Exercise, backend string) error {
+	wanted := def.Cluster.Wants()
+	if wanted == "" || wanted == backend {
+		return nil
+	}
+	return fmt.Errorf("this exercise needs a cluster of the %s backend; switch to one in the cluster menu", wanted)
 }
 
 // ContentChanged opens anew what is open and has changed, and tells the pages.
@@ -185,7 +198,7 @@ func (h *Hub) openExercise(id string) (*exercise, *session, error) {
 		return nil, nil, fmt.Errorf("the exercise %q is not open; load the page again", id)
 	}
 	if e.session == nil {
-		return nil, nil, errNoCluster
+		return nil, nil, cmp.Or(wants(e.def, h.status.Backend), errNoCluster)
 	}
 	return e, e.session, nil
 }

@@ -27,6 +27,9 @@ type Clusters interface {
 	Subscribe(id string, fn func(cluster.Status)) (stop func())
 	Reset(ctx context.Context, id string) error
 	Retry(ctx context.Context, id string) error
+	Stop(ctx context.Context, id string) error
+	Switch(ctx context.Context, id, backend string) error
+	Backends() []string
 }
 
 // Progress is where a learner's progress is kept; a *store.Store is one.
@@ -94,9 +97,10 @@ type Hub struct {
 	closed      bool
 	pages       map[Page]bool
 	status      cluster.Status
-	incarnation int // counts clusters that were made anew
+	incarnation int // counts clusters that were made anew, or switched to
 	starting    bool
 	resetting   bool
+	switchFrom  string   // the backend that a switch under way leaves; "" while there is none
 	session     *session // nil while there is no cluster to judge
 	version     version
 	exercises   map[string]*exercise
@@ -211,6 +215,7 @@ func (h *Hub) hello() protocol.Hello {
 		Exercises: []checker.ExerciseState{},
 		RV:        h.version.newest,
 		Shell:     "sandboxed",
+		Backends:  h.o.Clusters.Backends(),
 	}
 	if h.o.Host {
 		hello.Shell = "host"

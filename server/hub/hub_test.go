@@ -30,6 +30,10 @@ type clusters struct {
 	current cluster.Cluster
 	follow  []func(cluster.Status)
 	claims  int
+
+	switches []string
+	replace  context.CancelFunc // ends the switch under way
+	stops    int
 }
 
 func (c *clusters) Claim(ctx context.Context, id string) (cluster.Cluster, error) {
@@ -61,6 +65,34 @@ func (c *clusters) Subscribe(id string, fn func(cluster.Status)) (stop func()) {
 
 func (c *clusters) Reset(context.Context, string) error { return nil }
 func (c *clusters) Retry(context.Context, string) error { return nil }
+func (c *clusters) Backends() []string                  { return []string{"embedded", "kind"} }
+
+func (c *clusters) Stop(context.Context, string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stops++
+	return nil
+}
+
+// Switch goes on until another one takes its place.
+func (c *clusters) Switch(ctx context.Context, _, to string) error {
+	c.mu.Lock()
+	if c.replace != nil {
+		c.replace()
+	}
+	ctx, c.replace = context.WithCancel(ctx)
+	c.switches = append(c.switches, to)
+	c.mu.Unlock()
+	<-ctx.Done()
+	return cluster.ErrCancelled
+}
+
+// on makes the cluster one of a backend.
+func (c *clusters) on(backend string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.status.Backend = backend
+}
 
 func (c *clusters) turn(state cluster.State, current cluster.Cluster) {
 	c.mu.Lock()
@@ -203,7 +235,7 @@ type stage struct {
 
 func newStage(t *testing.T) *stage {
 	s := &stage{
-		clusters: &clusters{status: cluster.Status{ID: "local", State: cluster.Absent}},
+		clusters: &clusters{status: cluster.Status{ID: "local", Backend: "embedded", State: cluster.Absent}},
 		progress: &progress{saved: make(map[string]store.Exercise)},
 		page:     &reader{},
 		library:  make(map[string]*exercises.Exercise),

@@ -12,6 +12,7 @@ import (
 type session struct {
 	Session
 	cluster     cluster.Cluster
+	backend     string
 	incarnation int
 	// began keeps apart the requests to this cluster from those to one before.
 	began time.Time
@@ -30,10 +31,10 @@ func (s *session) close() {
 	s.Session.Close()
 }
 
-// beginSession judges on c from now on, and opens there what is open.
-func (h *Hub) beginSession(c cluster.Cluster, incarnation int) {
+// beginSession judges on c from now on, and opens there what is open. What wants another backend waits for it.
+func (h *Hub) beginSession(c cluster.Cluster, backend string, incarnation int) {
 	now := time.Now()
-	s := &session{Session: h.o.Session(c.Config()), cluster: c, incarnation: incarnation, began: now}
+	s := &session{Session: h.o.Session(c.Config()), cluster: c, backend: backend, incarnation: incarnation, began: now}
 	s.ctx, s.cancel = context.WithCancel(h.ctx)
 	s.stops = append(s.stops,
 		s.Subscribe(func(state checker.ExerciseState) { h.exerciseChanged(s, state) }),
@@ -52,7 +53,12 @@ func (h *Hub) beginSession(c cluster.Cluster, incarnation int) {
 	h.session = s
 	h.spawn(func() { h.askVersion(s) })
 	for _, id := range h.opened {
-		h.openIn(s, h.exercises[id])
+		if e := h.exercises[id]; wants(e.def, backend) == nil {
+			h.openIn(s, e)
+		} else {
+			e.state.Phase = checker.Closed
+			h.tellExercise(e)
+		}
 	}
 }
 

@@ -23,7 +23,8 @@ type (
 		Terminals []Terminal              `json:"terminals"`
 		Exercises []checker.ExerciseState `json:"exercises"`
 		RV        string                  `json:"rv"`
-		Shell     string                  `json:"shell"` // "sandboxed" or "host"
+		Shell     string                  `json:"shell"`    // "sandboxed" or "host"
+		Backends  []string                `json:"backends"` // that the learner can switch to; the first is the default
 	}
 	// Cluster comes on each change of the learner's cluster.
 	Cluster struct {

@@ -54,6 +54,10 @@ type (
 		Exercise string `json:"exercise"`
 		Check    string `json:"check"`
 	}
+	// ClusterSwitch is sent with cluster.switch.
+	ClusterSwitch struct {
+		Backend string `json:"backend"`
+	}
 	// TerminalOpen is sent with term.open.
 	TerminalOpen struct {
 		Cols int `json:"cols"`
