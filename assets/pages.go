@@ -190,6 +190,7 @@ type LessonItem struct {
 	Difficulty string // one word, may be empty
 	Exercises  []ExerciseItem
 	Current    bool // where the learner left off, or the page's own lesson
+	RealNodes  bool // it, or an exercise of it, needs containers that really run
 }
 
 // Done counts the lesson's passed exercises.
@@ -213,6 +214,8 @@ type ExerciseItem struct {
 	ID    string
 	Title string
 	Done  bool // all of its checks have passed once
+	// RealNodes marks it among the others of its lesson, which do without containers that really run.
+	RealNodes bool
 }
 
 // Lesson is the page of one lesson: text on one side, the workbench on the other.
@@ -234,6 +237,14 @@ type Lesson struct {
 	Terms      []Term        // that are marked in Body
 	Body       template.HTML // rendered lesson, as the README's markup contract says; without the h1
 	Exercises  []ExerciseItem
+	Wants      *Wanted // by its transcripts; nil for any cluster
+	RealNodes  bool    // as in LessonItem
+}
+
+// Wanted is the one kind of cluster that will do.
+type Wanted struct {
+	Backend string // "embedded" or "kind"
+	Here    bool   // the learner's cluster is of it
 }
 
 // A Neighbour is the lesson before or after.
@@ -260,6 +271,7 @@ type ExerciseCard struct {
 	Done   bool   // passed, by the store
 	// Simulated are sentences, one for each controller that plays a part here without being the real one.
 	Simulated []template.HTML
+	Wants     *Wanted // nil for any cluster
 }
 
 // A Check is one line of an exercise card.

@@ -10,21 +10,21 @@ import (
 	"github.com/apilab/apilab/exercises"
 )
 
-// cards returns what fills a lesson's exercise slots for a learner.
-func (s *Server) cards(library *library, progress progress) func(id string) (template.HTML, error) {
+// cards returns what fills a lesson's exercise slots for a learner whose cluster is of the backend active.
+func (s *Server) cards(library *library, progress progress, active string) func(id string) (template.HTML, error) {
 	return func(id string) (template.HTML, error) {
 		exercise := library.exercise(id)
 		if exercise == nil {
 			// The lesson is worth more than its one broken card; lint names the mistake to the author.
 			return template.HTML(fmt.Sprintf("<p>The exercise <code>%s</code> is not there.</p>", template.HTMLEscapeString(id))), nil
 		}
-		return s.renderer.Exercise(card(library, progress, exercise))
+		return s.renderer.Exercise(card(library, progress, exercise, active))
 	}
 }
 
-func card(library *library, progress progress, exercise *exercises.Exercise) assets.ExerciseCard {
+func card(library *library, progress progress, exercise *exercises.Exercise, active string) assets.ExerciseCard {
 	done := progress.passed(exercise.ID)
-	card := assets.ExerciseCard{ID: exercise.ID, Title: exercise.Title, Task: content.RenderMarkdown(exercise.Task), Done: done}
+	card := assets.ExerciseCard{ID: exercise.ID, Title: exercise.Title, Task: content.RenderMarkdown(exercise.Task), Done: done, Wants: wanted(exercise.Cluster.Wants(), active)}
 	for _, id := range exercise.Needs {
 		before := library.exercise(id)
 		lesson := library.curriculum.LessonOf(id)
@@ -44,6 +44,14 @@ func card(library *library, progress progress, exercise *exercises.Exercise) ass
 		card.Checks = append(card.Checks, check(c, done || passed[c.ID]))
 	}
 	return card
+}
+
+// wanted says of a backend, "" for any, whether it is the one that the learner's cluster is of.
+func wanted(backend, active string) *assets.Wanted {
+	if backend == "" {
+		return nil
+	}
+	return &assets.Wanted{Backend: backend, Here: backend == active}
 }
 
 func check(c exercises.Check, passed bool) assets.Check {

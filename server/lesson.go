@@ -41,7 +41,8 @@ func (s *Server) lesson(c echo.Context) error {
 	hub.Start()
 
 	var body strings.Builder
-	slots := content.Slots{Exercise: s.cards(library, progress), Diagram: s.renderer.Diagram}
+	active := s.clusters.Status(learner).Backend
+	slots := content.Slots{Exercise: s.cards(library, progress, active), Diagram: s.renderer.Diagram}
 	if err := lesson.Render(&body, slots); err != nil {
 		return fmt.Errorf("render lesson %s: %w", lesson.ID, err)
 	}
@@ -54,6 +55,10 @@ func (s *Server) lesson(c echo.Context) error {
 		Difficulty: string(lesson.Difficulty),
 		Body:       template.HTML(body.String()),
 		Exercises:  progress.items(library, lesson),
+		RealNodes:  library.realNodes(lesson),
+	}
+	if lesson.Backend != "any" {
+		page.Wants = wanted(lesson.Backend, active)
 	}
 	for _, objective := range lesson.Objectives {
 		page.Objectives = append(page.Objectives, content.RenderInline(objective))

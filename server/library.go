@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -36,6 +37,17 @@ func (l *library) lessons() []*content.Lesson {
 
 // exercise returns the exercise with this ID, or nil.
 func (l *library) exercise(id string) *exercises.Exercise { return l.exercises[id] }
+
+// kindBackend is the backend whose nodes are real.
+const kindBackend = "kind"
+
+// realNodes tells whether a lesson, or an exercise of it, needs containers that really run.
+func (l *library) realNodes(lesson *content.Lesson) bool {
+	return lesson.Backend == kindBackend || slices.ContainsFunc(lesson.ExerciseIDs, func(id string) bool {
+		e := l.exercise(id)
+		return e != nil && e.Cluster.Wants() == kindBackend
+	})
+}
 
 // load reads the library. What has a mistake is left out or shown as far as it can be, and never takes the rest down;
 // problems name all mistakes. Exercises whose file is the same as in before (may be nil) stay the same values, so that

@@ -70,6 +70,7 @@ func (p progress) lesson(library *library, lesson *content.Lesson) assets.Lesson
 		Minutes:    lesson.Duration,
 		Difficulty: string(lesson.Difficulty),
 		Exercises:  p.items(library, lesson),
+		RealNodes:  library.realNodes(lesson),
 	}
 }
 
@@ -78,7 +79,10 @@ func (p progress) items(library *library, lesson *content.Lesson) []assets.Exerc
 	var items []assets.ExerciseItem
 	for _, id := range lesson.ExerciseIDs {
 		if exercise := library.exercise(id); exercise != nil {
-			items = append(items, assets.ExerciseItem{ID: id, Title: exercise.Title, Done: p.passed(id)})
+			items = append(items, assets.ExerciseItem{
+				ID: id, Title: exercise.Title, Done: p.passed(id),
+				RealNodes: exercise.Cluster.Wants() == kindBackend && lesson.Backend != kindBackend,
+			})
 		}
 	}
 	return items

@@ -24,6 +24,7 @@ type searchEntry struct {
 	Place string `json:"place,omitempty"` // what it is part of, in words
 	Also  string `json:"also,omitempty"`  // other words that count almost as much as its title
 	Text  string `json:"text,omitempty"`
+	Real  bool   `json:"real,omitempty"` // needs real nodes
 }
 
 // A searchIndex is what the page gets, ready to be sent.
@@ -78,7 +79,7 @@ func searchEntries(l *library) []searchEntry {
 		for _, lesson := range track.Lessons {
 			entries = append(entries, searchEntry{
 				Kind: "lesson", URL: lessonURL(lesson.ID), Title: lesson.Title, Place: track.Title,
-				Also: plainTexts(slices.Concat(lesson.Objectives, []string{lesson.Summary})), Text: opening(lesson.Sections)})
+				Also: plainTexts(slices.Concat(lesson.Objectives, []string{lesson.Summary})), Text: opening(lesson.Sections), Real: l.realNodes(lesson)})
 			entries = append(entries, sections(lessonURL(lesson.ID), lesson.Title, lesson.Sections)...)
 			for _, id := range lesson.ExerciseIDs {
 				if e := l.exercise(id); e != nil {
@@ -87,7 +88,7 @@ func searchEntries(l *library) []searchEntry {
 						texts = append(texts, c.Says)
 					}
 					entries = append(entries, searchEntry{
-						Kind: "exercise", URL: lessonURL(lesson.ID) + "#" + exerciseAnchor(id), Title: e.Title, Place: lesson.Title, Text: plainTexts(texts)})
+						Kind: "exercise", URL: lessonURL(lesson.ID) + "#" + exerciseAnchor(id), Title: e.Title, Place: lesson.Title, Text: plainTexts(texts), Real: e.Cluster.Wants() == kindBackend})
 				}
 			}
 		}
