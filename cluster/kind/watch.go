@@ -1,0 +1,191 @@
+package kind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+
+	"github.com/apilab/apilab/cluster"
+)
+
+// The policy of healing: nodes that were stopped are started, and started again when they stop soon after, after a pause
+// that grows; when they stopped so often that a next try is no better, they are given up. A node that runs is left to
+// its kubelet, which restarts what fails in it.
+const (
+	soon      = 2 * time.Minute
+	maxDeaths = 5 // in a row, each soon after the one before
+)
+
+// restoring is how often the learner's rights are restored in vain: over the restart of an API server.
+var restoring = wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Steps: 10}
+
+// pause before the start after the nth death in a row.
+func pause(deaths int) time.Duration {
+	if deaths <= 1 {
+		return 0
+	}
+	return time.Second << (deaths - 2) // 1, 2, 4, 8 s
+}
+
+// watch tells of the cluster's health, and restores it, until the instance's life ends or it is given up.
+func (i *instance) watch() {
+	client, err := rest.HTTPClientFor(i.Config())
+	if err != nil {
+		i.health.Set(cluster.Health{Reason: err.Error(), Fatal: true})
+		return
+	}
+	defer client.CloseIdleConnections()
+	ticker := time.NewTicker(i.p.o.ProbeEvery)
+	defer ticker.Stop()
+	deaths, healed, well := 0, time.Now(), true
+	for {
+		select {
+		case <-ticker.C:
+		case <-i.life.Done():
+			return
+		}
+		silence := probe(i.life, client, i.Config().Host, i.p.o.ProbeEvery)
+		if silence == nil {
+			if !well {
+				i.health.Set(cluster.Health{Ready: true})
+			}
+			well = true
+			continue
+		}
+		down, err := i.down(i.life)
+		switch {
+		case i.life.Err() != nil:
+			return
+		case errors.Is(err, ErrGone):
+			i.giveUp(err)
+			return
+		case err != nil: // the engine itself is in trouble, which may pass
+			i.health.Set(cluster.Health{Reason: err.Error()})
+			well = false
+		case down == "": // the API server alone; it may be busy
+			i.health.Set(cluster.Health{Reason: fmt.Sprintf("the API server does not answer: %v", silence)})
+			well = false
+		default:
+			if time.Since(healed) > soon {
+				deaths = 0
+			}
+			deaths++
+			i.p.o.Logger.Warn("a node does not run", "cluster", i.id, "why", down, "deaths", deaths)
+			if err := i.heal(&deaths, down); err != nil {
+				if i.life.Err() == nil {
+					i.giveUp(err)
+				}
+				return
+			}
+			healed, well = time.Now(), true
+			i.health.Set(cluster.Health{Ready: true})
+		}
+	}
+}
+
+func (i *instance) giveUp(why error) {
+	i.p.o.Logger.Error("kind cluster given up", "cluster", i.id, "err", why)
+	i.health.Set(cluster.Health{Reason: why.Error(), Fatal: true})
+	go i.abandon() // it waits for us
+}
+
+// down says which node does not run, "" if all do.
+func (i *instance) down(ctx context.Context) (string, error) {
+	nodes, err := i.nodes(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, n := range nodes {
+		if !n.State.Running || n.State.Paused {
+			return fmt.Sprintf("the node %s does not run (%s)", n.Name, n.State.Status), nil
+		}
+	}
+	return "", nil
+}
+
+// heal starts the nodes until the cluster is ready. It gives up after maxDeaths, and at once where a retry cannot help.
+func (i *instance) heal(deaths *int, why string) error {
+	for {
+		i.health.Set(cluster.Health{Reason: why})
+		select {
+		case <-time.After(pause(*deaths)):
+		case <-i.life.Done():
+			return i.life.Err()
+		}
+		var phases []cluster.Phase
+		j := newJournal(func(p cluster.Phase) {
+			phases = withPhase(phases, p)
+			i.health.Set(cluster.Health{Reason: why, Phases: phases})
+		})
+		ctx, cancel := context.WithTimeoutCause(i.life, i.p.o.StartTimeout, fmt.Errorf("not ready after %s", i.p.o.StartTimeout))
+		err := i.start(ctx, j)
+		cancel()
+		if err == nil {
+			j.done()
+			return nil
+		}
+		if *deaths++; *deaths > maxDeaths || errors.Is(err, ErrGone) || i.life.Err() != nil {
+			return err
+		}
+		why = err.Error()
+	}
+}
+
+// withPhase returns a new list in which p is added, or replaces the phase of its name.
+func withPhase(phases []cluster.Phase, p cluster.Phase) []cluster.Phase {
+	out := append([]cluster.Phase(nil), phases...)
+	if n := len(out); n > 0 && out[n-1].Name == p.Name {
+		out[n-1] = p
+		return out
+	}
+	return append(out, p)
+}
+
+// probe asks for a sign of life.
+func probe(ctx context.Context, client *http.Client, host string, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, host+"/readyz", nil)
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return errors.New(response.Status)
+	}
+	return nil
+}
+
+// age gives a new cluster a past: its API server has all events since the first in memory, and would replay them to a watch
+// from version 1. One that is started anew has not, as on any cluster that has lived.
+func (i *instance) age(ctx context.Context) error {
+	kube := i.client()
+	if hasPast(ctx, kube) == nil {
+		return nil
+	}
+	if err := i.restartServer(ctx); err != nil {
+		return err
+	}
+	if err := until(ctx, "the API server has not started anew", func(ctx context.Context) error { return hasPast(ctx, kube) }); err != nil {
+		return err
+	}
+	return serverReady(ctx, kube)
+}
+
+// restartServer ends the API server. The node's kubelet starts it again at once.
+func (i *instance) restartServer(ctx context.Context) error {
+	_, err := i.description().Engine.run(ctx, quick, "exec", nodeNames(i.id, 1)[0], "pkill", "-x", "kube-apiserver")
+	if err != nil {
+		return fmt.Errorf("start the API server anew: %w", err)
+	}
+	return nil
+}
