@@ -17,14 +17,14 @@ type Backend struct {
 // backend is a Backend with its starts.
 type backend struct {
 	Backend
-	turns chan struct{} // holds one token per start under way
+	starts *queue
 }
 
 func newBackend(b Backend) *backend {
 	if b.Parallel <= 0 {
 		b.Parallel = max(1, runtime.GOMAXPROCS(0)/2)
 	}
-	return &backend{Backend: b, turns: make(chan struct{}, b.Parallel)}
+	return &backend{Backend: b, starts: &queue{free: b.Parallel}}
 }
 
 // An UnknownBackendError says that a backend was asked for that the server does not have.

@@ -15,15 +15,20 @@ type managed struct {
 	id     string
 	log    *slog.Logger
 	status observe.Value[Status]
+	tick   func() // looks whether the cluster is idle
+	ahead  bool   // made ahead, for nobody yet
 
 	mu        sync.Mutex
 	operation *operation // the newest
 	cluster   Cluster    // that it has; nil while there is none running
 	unwatch   func()     // ends the following of the cluster's health
+	users     int
+	used      time.Time   // when somebody used it last
+	clock     *time.Timer // runs tick while there is a cluster
 }
 
 func newManaged(id string, log *slog.Logger) *managed {
-	c := &managed{id: id, log: log.With("cluster", id)}
+	c := &managed{id: id, log: log.With("cluster", id), tick: func() {}}
 	c.status.Set(Status{ID: id, State: Absent, Since: time.Now()})
 	return c
 }
@@ -38,7 +43,7 @@ func (c *managed) to(state State, reason string, phases []Phase) {
 			s.Since = time.Now()
 			c.log.Info("cluster "+string(state), "from", s.State, "reason", reason)
 		}
-		s.State, s.Reason, s.Phases = state, reason, phases
+		s.State, s.Reason, s.Position, s.Phases = state, reason, 0, phases
 		return s
 	})
 }
@@ -72,13 +77,21 @@ func (c *managed) progress(p Phase) {
 	})
 }
 
+// moved is told the place in the queue.
+func (c *managed) moved(position int) {
+	c.status.Update(func(s Status) Status {
+		s.Position = position
+		return s
+	})
+}
+
 // adopt takes a cluster that is ready, and follows its health from then on.
 func (c *managed) adopt(up Cluster) {
 	c.mu.Lock()
-	c.cluster = up
+	c.cluster, c.used, c.clock = up, time.Now(), time.AfterFunc(0, c.tick)
 	c.mu.Unlock()
 	c.status.Update(func(s Status) Status {
-		s.State, s.Since, s.Reason, s.Capabilities = Ready, time.Now(), "", up.Capabilities()
+		s.State, s.Since, s.Reason, s.Position, s.Capabilities = Ready, time.Now(), "", 0, up.Capabilities()
 		return s
 	})
 	c.log.Info("cluster " + string(Ready))
@@ -102,7 +115,11 @@ func (c *managed) observe(up Cluster, h Health) {
 	phases := h.Phases
 	switch {
 	case h.Ready:
-		c.to(Ready, "", c.status.Get().Phases)
+		if s := c.status.Get(); s.State == Healing {
+			c.to(Ready, "", s.Phases)
+			c.used = time.Now()
+			c.clock.Reset(0)
+		}
 	case h.Fatal:
 		c.drop()
 		c.to(Failed, h.Reason, phases)
@@ -142,6 +159,10 @@ func (c *managed) release() Cluster {
 // drop forgets the cluster; c.mu is held.
 func (c *managed) drop() {
 	c.cluster = nil
+	if c.clock != nil {
+		c.clock.Stop()
+		c.clock = nil
+	}
 	if c.unwatch != nil {
 		c.unwatch()
 		c.unwatch = nil

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
 )
 
 // ErrClosed is returned by a Manager that was closed.
@@ -18,7 +19,12 @@ type Options struct {
 	Choices Choices                // where each learner's choice of a backend is kept; nil: in memory
 	Ports   func(id string) string // the folder of the learner's sockets, see Spec; nil: none
 	Nodes   int                    // see Spec
-	Logger  *slog.Logger
+
+	// FreezeAfter is how long a cluster that can sleep is idle before it is frozen, StopAfter before it is stopped with its
+	// data; 0 means never. The clock starts at the claim, and again whenever somebody has used it.
+	FreezeAfter, StopAfter time.Duration
+
+	Logger *slog.Logger
 }
 
 // A Manager decides when Providers make, start, stop and delete clusters, and tells where each stands. A learner has one
@@ -56,22 +62,37 @@ func NewManager(backends []Backend, o Options) *Manager {
 	return m
 }
 
-// Claim returns the learner's cluster once it is ready, making or starting it if need be. Claims of one cluster share
-// one start, which goes on when ctx ends: a page that is closed does not cancel it. After a failure, Claim tries again.
+// Claim returns the learner's cluster once it is ready, waking, starting or making it if need be. Claims of one cluster
+// share one start and its place in the queue. It goes on when ctx ends: a page that is closed and opened again has not
+// lost its place. Stop and the others below give it up. After a failure, Claim tries again.
 func (m *Manager) Claim(ctx context.Context, id string) (Cluster, error) {
-	up, err := wait(ctx, m.do(m.managed(id), start, m.start))
+	c := m.managed(id)
+	c.mu.Lock()
+	c.used = time.Now()
+	c.mu.Unlock()
+	up, err := wait(ctx, m.do(c, start, m.start))
 	if up != nil {
 		return up, nil // though a switch that it waited for may have failed
 	}
 	return nil, err
 }
 
-// Get returns the learner's cluster if it is ready.
+// Get returns the learner's cluster if it is ready. One that sleeps is woken for it.
 func (m *Manager) Get(id string) (Cluster, bool) {
 	c := m.managed(id)
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.cluster, c.cluster != nil && c.status.Get().State == Ready
+	up, ready, dozes := c.cluster, c.cluster != nil && c.status.Get().State == Ready, c.dozes()
+	if ready {
+		c.used = time.Now()
+	}
+	c.mu.Unlock()
+	if !dozes {
+		return up, ready
+	}
+	ctx, cancel := context.WithTimeout(m.life, wakeTime)
+	defer cancel()
+	up, err := m.Claim(ctx, id)
+	return up, err == nil
 }
 
 // Status says where the learner's cluster stands.
@@ -147,6 +168,7 @@ func (m *Manager) managed(id string) *managed {
 	c := m.clusters[id]
 	if c == nil {
 		c = newManaged(id, m.o.Logger)
+		c.tick = func() { m.tick(c) }
 		m.clusters[id] = c
 		if _, err := m.active(m.life, c); err != nil {
 			c.log.Warn("find out which backend is the learner's", "error", err) // who starts the cluster is told
@@ -158,18 +180,21 @@ func (m *Manager) managed(id string) *managed {
 // start brings the cluster up, from its data if there are any.
 func (m *Manager) start(ctx context.Context, c *managed) (Cluster, error) {
 	if up := c.ready(ctx); up != nil {
-		return up, nil
+		err := c.thaw(ctx, up)
+		if err == nil {
+			return up, nil
+		}
+		if ctx.Err() == nil {
+			err = m.stop(ctx, c, err.Error()) // and start it on its data
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	c.to(Queued, "", nil)
 	b, err := m.active(ctx, c)
 	if err != nil {
 		return nil, c.fail(ctx, err, Stopped)
-	}
-	select {
-	case b.turns <- struct{}{}:
-		defer func() { <-b.turns }()
-	case <-ctx.Done():
-		return nil, c.giveUp(ctx, Stopped)
 	}
 	ids, err := b.Provider.List(ctx)
 	if err != nil {
@@ -180,6 +205,10 @@ func (m *Manager) start(ctx context.Context, c *managed) (Cluster, error) {
 	if slices.Contains(ids, c.id) {
 		state, begin, undone = Starting, b.Provider.Adopt, Stopped
 	}
+	if err := b.starts.enter(ctx, c.ahead, c.moved); err != nil {
+		return nil, c.giveUp(ctx, undone)
+	}
+	defer b.starts.leave()
 	c.to(state, "", nil)
 	up, err := begin(ctx, spec, c.progress)
 	if err != nil {
@@ -191,7 +220,11 @@ func (m *Manager) start(ctx context.Context, c *managed) (Cluster, error) {
 
 // remove deletes what the learner has of the backends, and ends what runs.
 func (m *Manager) remove(ctx context.Context, c *managed, backends ...*backend) error {
-	c.release()
+	if up := c.release(); up != nil {
+		if err := c.thaw(ctx, up); err != nil {
+			c.log.Warn("delete a cluster in its sleep", "error", err)
+		}
+	}
 	c.to(Deleting, "", nil)
 	var errs []error
 	for _, b := range backends {
@@ -209,6 +242,9 @@ func (m *Manager) stop(ctx context.Context, c *managed, reason string) error {
 	up := c.release()
 	if up == nil {
 		return nil
+	}
+	if err := c.thaw(ctx, up); err != nil {
+		c.log.Warn("stop a cluster in its sleep", "error", err)
 	}
 	if err := up.Stop(ctx); err != nil {
 		c.adopt(up)

@@ -27,6 +27,7 @@ type fakeProvider struct {
 	most   int   // starts at the same time, at most
 	calls  []string
 	up     map[string]*fakeCluster
+	sleeps bool // its clusters are Freezers
 }
 
 func newFake(ids ...string) *fakeProvider {
@@ -73,6 +74,9 @@ func (p *fakeProvider) start(ctx context.Context, call string, spec Spec, progre
 	c := &fakeCluster{id: spec.ID}
 	c.health.Set(Health{Ready: true})
 	p.up[spec.ID] = c
+	if p.sleeps {
+		return &sleeper{fakeCluster: c, p: p}, nil
+	}
 	return c, nil
 }
 
@@ -123,6 +127,42 @@ func (c *fakeCluster) Health(tell func(Health)) (stop func()) { return c.health.
 func (c *fakeCluster) Stop(context.Context) error {
 	c.stopped = c.stuck == nil
 	return c.stuck
+}
+
+// A sleeper is a fakeCluster that can be frozen. What cannot be while it sleeps is told to the test.
+type sleeper struct {
+	*fakeCluster
+	p             *fakeProvider
+	asleep        bool
+	restless      error         // why it does not freeze
+	deep          error         // why it does not thaw
+	slow          time.Duration // what freezing and stopping take
+	stoppedAsleep bool
+}
+
+func (s *sleeper) Freeze(context.Context) error {
+	s.p.called("freeze " + s.id)
+	time.Sleep(s.slow)
+	s.asleep = s.restless == nil
+	return s.restless
+}
+
+func (s *sleeper) Thaw(context.Context) error {
+	s.p.called("thaw " + s.id)
+	s.asleep = s.asleep && s.deep != nil
+	return s.deep
+}
+
+func (s *sleeper) Stop(ctx context.Context) error {
+	s.stoppedAsleep = s.asleep
+	time.Sleep(s.slow)
+	return s.fakeCluster.Stop(ctx)
+}
+
+func (p *fakeProvider) called(call string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls = append(p.calls, call)
 }
 
 // newManager returns a manager that is closed when the test ends.

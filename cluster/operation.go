@@ -10,13 +10,19 @@ const (
 	reset  kind = "reset"
 	remove kind = "delete"
 	stop   kind = "stop"
+
+	freeze    kind = "freeze"
+	hibernate kind = "hibernate"
 )
 
 // switching is the kind of a switch to a backend.
 func switching(to string) kind { return kind("switch to " + to) }
 
 // brings tells whether the operation ends with a cluster that is ready, so that a claim need but wait for it.
-func (k kind) brings() bool { return k != remove && k != stop }
+func (k kind) brings() bool { return k != remove && k != stop && !k.rests() }
+
+// rests tells whether the operation puts an idle cluster to rest.
+func (k kind) rests() bool { return k == freeze || k == hibernate }
 
 // An operation is under way on a cluster, or has ended.
 type operation struct {
@@ -39,6 +45,22 @@ func (m *Manager) do(c *managed, k kind, run func(context.Context, *managed) (Cl
 		}
 		before.cancel()
 	}
+	return m.begin(c, k, run)
+}
+
+// try begins an operation, unless one is under way: then it returns nil.
+func (m *Manager) try(c *managed, k kind, run func(context.Context, *managed) (Cluster, error)) *operation {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.operation != nil && !c.operation.ended() {
+		return nil
+	}
+	return m.begin(c, k, run)
+}
+
+// begin begins an operation that runs when the one before has ended; c.mu is held.
+func (m *Manager) begin(c *managed, k kind, run func(context.Context, *managed) (Cluster, error)) *operation {
+	before := c.operation
 	op := &operation{kind: k, done: make(chan struct{})}
 	ctx, cancel := context.WithCancel(m.life)
 	op.cancel = cancel

@@ -5,10 +5,11 @@ import "slices"
 // transitions is the state machine of a learner's cluster: the states that may follow each state.
 var transitions = map[State][]State{
 	Absent:   {Queued, Deleting, Stopped},
-	Queued:   {Creating, Starting, Failed, Stopped, Absent, Deleting},
+	Queued:   {Creating, Starting, Ready, Failed, Stopped, Absent, Deleting},
 	Creating: {Ready, Failed, Absent, Deleting},
 	Starting: {Ready, Failed, Stopped, Deleting},
-	Ready:    {Healing, Failed, Deleting, Stopped},
+	Ready:    {Frozen, Healing, Failed, Deleting, Stopped},
+	Frozen:   {Ready, Healing, Failed, Deleting, Stopped},
 	Healing:  {Ready, Failed, Deleting, Stopped},
 	Deleting: {Absent, Failed, Queued},
 	Stopped:  {Queued, Deleting, Absent},

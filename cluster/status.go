@@ -12,9 +12,10 @@ const (
 	Creating State = "creating" // being made from nothing
 	Starting State = "starting" // being started on its data
 	Ready    State = "ready"
+	Frozen   State = "frozen"  // sleeps, as nobody used it for a while; the next use wakes it at once
 	Healing  State = "healing" // its process died or stopped answering; being restarted with its data
 	Deleting State = "deleting"
-	Stopped  State = "stopped" // data kept, no process
+	Stopped  State = "stopped" // data kept, no process; Reason says why
 	Failed   State = "failed"  // given up, Reason says why; Retry and Reset are possible
 )
 
@@ -25,6 +26,7 @@ type Status struct {
 	State        State        `json:"state"`
 	Since        time.Time    `json:"since"`
 	Reason       string       `json:"reason,omitempty"`
+	Position     int          `json:"position,omitempty"` // in the queue of those that wait to start, 1 being the next
 	Phases       []Phase      `json:"phases,omitempty"`
 	Capabilities Capabilities `json:"capabilities"`
 }
