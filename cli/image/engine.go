@@ -12,7 +12,7 @@ import (
 )
 
 // engines are the container engines that kind knows, in its order.
-var engines = []string{"docker", "podman", "nerdctl"}
+var engines = []string{"docker", "nerdctl", "finch", "podman"}
 
 // lookTime is how long an engine may take to say whether it has an image. One that is not up can take for ever.
 const lookTime = 15 * time.Second
@@ -24,8 +24,7 @@ func Save(ctx context.Context, name, file string) error {
 	if one := os.Getenv("KIND_EXPERIMENTAL_PROVIDER"); one != "" {
 		asked = []string{one}
 	}
-	var silent []string
-	var there []string
+	var there, silent []string
 	for _, engine := range asked {
 		if _, err := exec.LookPath(engine); err != nil {
 			continue

@@ -28,7 +28,7 @@ func TestSave(t *testing.T) {
 		from    string // the engine that saved it
 		want    string // in the error
 	}{
-		"no engine":           {want: "there is no docker, podman, nerdctl on this machine"},
+		"no engine":           {want: "there is no docker, nerdctl, finch, podman on this machine"},
 		"the first":           {engines: map[string]string{"docker": has, "podman": has}, from: "docker"},
 		"the one that has it": {engines: map[string]string{"docker": lacks, "podman": has}, from: "podman"},
 		"the chosen one":      {engines: map[string]string{"docker": has, "podman": has}, choice: "podman", from: "podman"},
