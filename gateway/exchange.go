@@ -63,6 +63,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		BufferPool:     g.buffers,
 		ErrorLog:       slog.NewLogLogger(g.log.Handler(), slog.LevelDebug),
 	}
+	defer g.clusters.Use(x.caller.learner)()
 	proxy.ServeHTTP(w, r)
 }
 

@@ -36,6 +36,7 @@ type Clusters interface {
 	Get(id string) (cluster.Cluster, bool)                         // ready ones
 	Claim(ctx context.Context, id string) (cluster.Cluster, error) // starts it if it is down, and waits until it is ready
 	Status(id string) cluster.Status
+	Use(id string) (release func()) // while it is in use it is not put to rest
 }
 
 // Options for New.

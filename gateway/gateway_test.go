@@ -36,6 +36,7 @@ type clusters struct {
 	mu     sync.Mutex
 	ready  map[string]cluster.Cluster
 	status cluster.Status
+	uses   int // under way
 }
 
 func (c *clusters) Get(id string) (cluster.Cluster, bool) {
@@ -57,6 +58,17 @@ func (c *clusters) Claim(ctx context.Context, id string) (cluster.Cluster, error
 }
 
 func (c *clusters) Status(string) cluster.Status { return c.status }
+
+func (c *clusters) Use(string) (release func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.uses++
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.uses--
+	}
+}
 
 func (c *clusters) set(id string, config *rest.Config) {
 	c.mu.Lock()

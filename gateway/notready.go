@@ -25,13 +25,15 @@ func notReady(status cluster.Status) unavailableError {
 	case cluster.Failed:
 		return unavailableError("your cluster could not be started" + because(status) + "; retry or reset it in the page")
 	case cluster.Queued:
-		return "your cluster waits for its turn to start; try again in a moment"
+		return unavailableError("your cluster waits for its turn to start" + place(status) + because(status) + "; try again in a moment")
 	case cluster.Creating, cluster.Starting:
 		return unavailableError("your cluster is still starting" + step(status) + "; try again in a few seconds")
 	case cluster.Healing:
 		return unavailableError("your cluster's control plane stopped and is being restarted with its data" + because(status) + "; try again in a few seconds")
 	case cluster.Deleting:
 		return "your cluster is being reset; try again in a few seconds"
+	case cluster.Frozen:
+		return "your cluster is waking up; try again in a moment"
 	case cluster.Absent, cluster.Stopped:
 		return "your cluster is not running; start it in the page"
 	default: // it became ready just after the wait was over
@@ -46,6 +48,14 @@ func because(status cluster.Status) string {
 		return ""
 	}
 	return fmt.Sprintf(" (%s)", reason)
+}
+
+// place is where it stands in the queue.
+func place(status cluster.Status) string {
+	if status.Position == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" as number %d", status.Position)
 }
 
 func step(status cluster.Status) string {

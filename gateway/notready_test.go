@@ -26,6 +26,9 @@ func TestNotReadySaysWhy(t *testing.T) {
 	}{
 		{cluster.Status{State: cluster.Absent}, "your cluster is not running; start it in the page"},
 		{cluster.Status{State: cluster.Queued}, "your cluster waits for its turn to start; try again in a moment"},
+		{cluster.Status{State: cluster.Queued, Position: 3}, "your cluster waits for its turn to start as number 3; try again in a moment"},
+		{cluster.Status{State: cluster.Queued, Reason: "no memory"}, "your cluster waits for its turn to start (no memory); try again in a moment"},
+		{cluster.Status{State: cluster.Frozen}, "your cluster is waking up; try again in a moment"},
 		{cluster.Status{State: cluster.Creating, Phases: starting}, "your cluster is still starting (API server answers); try again in a few seconds"},
 		{cluster.Status{State: cluster.Starting}, "your cluster is still starting; try again in a few seconds"},
 		{cluster.Status{State: cluster.Healing, Reason: "it was killed\nlog line\n"}, "your cluster's control plane stopped and is being restarted with its data (it was killed); try again in a few seconds"},

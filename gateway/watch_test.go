@@ -83,6 +83,32 @@ func TestWatchEventsPassOneByOne(t *testing.T) {
 	}
 }
 
+// TestClusterIsInUseAsLongAsARequest is so that nobody's watch sees its cluster fall asleep.
+func TestClusterIsInUseAsLongAsARequest(t *testing.T) {
+	t.Parallel()
+	b, chunks := watchBench(t, "application/json;stream=watch")
+	inUse := func() int {
+		b.clusters.mu.Lock()
+		defer b.clusters.mu.Unlock()
+		return b.clusters.uses
+	}
+	response, err := b.client.Do(b.request(t, "GET", "/api/v1/pods?watch=1", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if inUse() != 1 {
+		t.Errorf("%d uses during a watch", inUse())
+	}
+	close(chunks)
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if err := b.stop(); err != nil || inUse() != 0 {
+		t.Errorf("%d uses after the end: %v", inUse(), err)
+	}
+}
+
 func TestWatchInProtobuf(t *testing.T) {
 	t.Parallel()
 	pod := protobuf(t, &corev1.Pod{

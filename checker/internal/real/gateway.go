@@ -59,6 +59,7 @@ func (c oneCluster) Claim(context.Context, string) (cluster.Cluster, error) { re
 func (c oneCluster) Status(id string) cluster.Status {
 	return cluster.Status{ID: id, State: cluster.Ready}
 }
+func (c oneCluster) Use(string) (release func())                  { return func() {} }
 func (c oneCluster) ID() string                                   { return "test" }
 func (c oneCluster) Config() *rest.Config                         { return c.config }
 func (c oneCluster) LearnerConfig() *rest.Config                  { return c.config }
