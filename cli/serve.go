@@ -99,7 +99,7 @@ func (p *Program) serve(ctx context.Context, o serveOptions) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.Serve(ctx) })
 	group.Go(func() error { return control.Serve(ctx, dir.Path, s) })
-	p.welcome(ctx, s, link, o.noOpen, log)
+	p.welcome(ctx, s, link, dir.Path, o.noOpen, log)
 	return group.Wait()
 }
 
@@ -172,11 +172,8 @@ func savePort(dir *datadir.Dir, address string) error {
 }
 
 // welcome tells where everything is, and opens the browser.
-func (p *Program) welcome(ctx context.Context, s *server.Server, link string, noOpen bool, log *slog.Logger) {
-	fmt.Fprintf(p.Stdout, "apilab %s is at http://%s/\n\n", p.Version, s.Addr())
-	io.WriteString(p.Stdout, "  Sign in      "+link+"  (once, within 10 minutes; `apilab open` gives another)\n")
-	io.WriteString(p.Stdout, "  Own kubectl  apilab kubeconfig -o apilab.yaml && kubectl --kubeconfig apilab.yaml get ns\n")
-	io.WriteString(p.Stdout, "  Stop         Ctrl-C; your cluster and your progress are kept\n\n")
+func (p *Program) welcome(ctx context.Context, s *server.Server, link, dir string, noOpen bool, log *slog.Logger) {
+	io.WriteString(p.Stdout, greeting(p.Version, s.Addr(), link, dir))
 	if noOpen {
 		return
 	}
@@ -184,4 +181,17 @@ func (p *Program) welcome(ctx context.Context, s *server.Server, link string, no
 		log.Info("the browser was not opened", "error", err)
 		io.WriteString(p.Stdout, "No browser could be opened here: open the link above.\n")
 	}
+}
+
+// greeting names the data directory in each command that needs to know it.
+func greeting(version, address, link, dir string) string {
+	flag := datadir.Flag(dir)
+	kept := "your cluster and your progress are kept"
+	if flag != "" {
+		kept += " in " + dir
+	}
+	return fmt.Sprintf("apilab %s is at http://%s/\n\n", version, address) +
+		"  Sign in      " + link + "  (once, within 10 minutes; `apilab open" + flag + "` gives another)\n" +
+		"  Own kubectl  apilab kubeconfig" + flag + " -o apilab.yaml && kubectl --kubeconfig apilab.yaml get ns\n" +
+		"  Stop         Ctrl-C; " + kept + "\n\n"
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/apilab/apilab/cli/control"
+	"github.com/apilab/apilab/cli/datadir"
 	"github.com/apilab/apilab/cli/workspace"
 )
 
@@ -43,7 +44,7 @@ func (p *Program) workspaceCommand(g *global) *cobra.Command {
 			if err != nil && !errors.Is(err, control.ErrNotRunning) {
 				return err
 			}
-			p.laidOut(args[0], layout, err == nil)
+			p.laidOut(args[0], layout, err == nil, g.dataDir)
 			return nil
 		},
 	}
@@ -53,7 +54,7 @@ func (p *Program) workspaceCommand(g *global) *cobra.Command {
 }
 
 // laidOut tells what is in the folder now, and how to go on.
-func (p *Program) laidOut(dir string, layout workspace.Layout, access bool) {
+func (p *Program) laidOut(dir string, layout workspace.Layout, access bool, dataDir string) {
 	fmt.Fprintf(p.Stdout, "wrote %d files to %s\n", len(layout.Written), dir)
 	for _, file := range layout.Kept {
 		fmt.Fprintln(p.Stdout, "kept ", filepath.Join(dir, filepath.FromSlash(file)))
@@ -61,7 +62,7 @@ func (p *Program) laidOut(dir string, layout workspace.Layout, access bool) {
 	fmt.Fprintln(p.Stdout, "Next:")
 	fmt.Fprintln(p.Stdout, "  cd "+dir)
 	if !access {
-		fmt.Fprintf(p.Stdout, "  apilab kubeconfig -o %s    # once apilab is running\n", workspace.Kubeconfig)
+		fmt.Fprintf(p.Stdout, "  apilab kubeconfig%s -o %s    # once apilab is running\n", datadir.Flag(dataDir), workspace.Kubeconfig)
 	}
 	fmt.Fprintf(p.Stdout, "  export KUBECONFIG=%s\n", filepath.Join("$PWD", workspace.Kubeconfig))
 	fmt.Fprintln(p.Stdout, "  make install run")

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 const (
@@ -34,6 +36,18 @@ func Default() (string, error) {
 		return filepath.Join(home, "Library", "Application Support", "apilab"), nil
 	}
 	return filepath.Join(home, ".local", "share", "apilab"), nil
+}
+
+// Flag is what a command needs after its name to use the folder at path: " --data-dir PATH", nothing for the default one.
+func Flag(path string) string {
+	if usual, err := Default(); err == nil && usual == path {
+		return ""
+	}
+	quoted, err := syntax.Quote(path, syntax.LangPOSIX)
+	if err != nil { // characters that no shell can quote portably
+		quoted = path
+	}
+	return " --data-dir " + quoted
 }
 
 // A Dir is a data directory that this process alone uses.

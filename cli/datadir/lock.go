@@ -26,7 +26,7 @@ func (e *InUseError) Error() string {
 	if e.Holder.Address == "" {
 		return fmt.Sprintf("apilab is already starting on the data directory %s: wait for it, or choose another with --data-dir", e.Path)
 	}
-	return fmt.Sprintf("apilab already runs on the data directory %s: it is at %s (`apilab open` opens it)", e.Path, e.Holder.Address)
+	return fmt.Sprintf("apilab already runs on the data directory %s: it is at %s (`apilab open%s` opens it)", e.Path, e.Holder.Address, Flag(e.Path))
 }
 
 // errLocked is what flock returns when another process holds the lock.
