@@ -75,9 +75,9 @@ func (p *Program) lint(lessons, tasks fs.FS, dir string) error {
 		n += len(track.Lessons)
 	}
 	if problems := len(wrongTasks) + len(wrongLessons); problems > 0 {
-		fmt.Fprintf(p.Stderr, "%d lessons, %d exercises: %d problems\n", n, len(ids), problems)
+		fmt.Fprintf(p.Stderr, "%s, %s: %s\n", count(n, "lesson"), count(len(ids), "exercise"), count(problems, "problem"))
 		return errReported
 	}
-	fmt.Fprintf(p.Stdout, "%d lessons, %d exercises: no problem\n", n, len(ids))
+	fmt.Fprintf(p.Stdout, "%s, %s: no problem\n", count(n, "lesson"), count(len(ids), "exercise"))
 	return nil
 }

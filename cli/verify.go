@@ -62,7 +62,7 @@ func (p *Program) plan(dir string, ids []string) (verify.Plan, error) {
 	set, wrongTasks := exercises.Load(tasks)
 	var mistaken error
 	if n := len(wrongLessons) + len(wrongTasks); n > 0 {
-		mistaken = fmt.Errorf("the content has %d problems: `%s` shows them", n, strings.TrimSpace("apilab lint "+dir))
+		mistaken = fmt.Errorf("the content has %s: `%s` shows them", count(n, "problem"), strings.TrimSpace("apilab lint "+dir))
 	}
 	var plan verify.Plan
 	if len(ids) == 0 {

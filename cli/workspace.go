@@ -55,7 +55,7 @@ func (p *Program) workspaceCommand(g *global) *cobra.Command {
 
 // laidOut tells what is in the folder now, and how to go on.
 func (p *Program) laidOut(dir string, layout workspace.Layout, access bool, dataDir string) {
-	fmt.Fprintf(p.Stdout, "wrote %d files to %s\n", len(layout.Written), dir)
+	fmt.Fprintf(p.Stdout, "wrote %s to %s\n", count(len(layout.Written), "file"), dir)
 	for _, file := range layout.Kept {
 		fmt.Fprintln(p.Stdout, "kept ", filepath.Join(dir, filepath.FromSlash(file)))
 	}

@@ -123,7 +123,11 @@ func (s *session) loop() (int, error) {
 		case errors.Is(err, io.EOF):
 			if n := s.shell.Running(); n > 0 && !warned {
 				warned = true
-				fmt.Fprintf(s.screen, "%d background job(s) still run; Ctrl-D again ends them and the shell.\n", n)
+				jobs := "A background job still runs"
+				if n > 1 {
+					jobs = fmt.Sprintf("%d background jobs still run", n)
+				}
+				fmt.Fprintln(s.screen, jobs+"; Ctrl-D again ends all, and the shell.")
 				continue
 			}
 			fmt.Fprintln(s.screen, "exit")

@@ -101,7 +101,7 @@ func TestWebhookCert(t *testing.T) {
 		{"cp tls.crt first; webhook cert --host localhost --host 127.0.0.1 && diff -q tls.crt first", "^tls.crt, tls.key: a certificate for localhost, 127.0.0.1 .*\n.*\n.*differ"},
 		{"webhook cert --host 127.0.0.1,localhost", "kept"},
 		{"webhook cert --host localhost", "^tls.crt, tls.key"},
-		{"webhook cert --days 1 --force; webhook cert", "days\n(.*\n)*tls.crt, tls.key"},
+		{"webhook cert --days 1 --force; webhook cert", "valid for 1 day\n(.*\n)*tls.crt, tls.key"},
 		{"webhook cert --host example.com >/dev/null; webhook -- cat >/dev/null & sleep 0.1; curl -s --cacert ca.crt https://localhost:8443/; echo $?; kill %1", "60\n$"},
 		{"webhook cert --dir /etc", "Permission denied|No such file"},
 	} {

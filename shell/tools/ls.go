@@ -332,7 +332,11 @@ func tree(ctx context.Context, c *Call) error {
 			fmt.Fprintln(w, name)
 			show(name, "", 0)
 		}
-		fmt.Fprintf(w, "\n%d directories, %d files\n", dirs, files)
+		folders := "1 directory"
+		if dirs != 1 {
+			folders = fmt.Sprintf("%d directories", dirs)
+		}
+		fmt.Fprintf(w, "\n%s, %s\n", folders, counted(files, "file"))
 		return nil
 	})
 }

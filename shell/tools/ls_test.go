@@ -31,3 +31,31 @@ func TestLongListBeginsWithTotal(t *testing.T) {
 		}
 	}
 }
+
+func TestTreeCounts(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	v, err := vfs.New(home, vfs.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	tree := func() string {
+		var out bytes.Buffer
+		tool, _ := Lookup("tree")
+		tool.Call(t.Context(), &Call{Name: "tree", Dir: vfs.Home, Stdout: &out, Stderr: &out, Host: &Host{FS: v}})
+		_, said, _ := strings.Cut(out.String(), "\n\n")
+		return said
+	}
+	if err := os.MkdirAll(filepath.Join(home, "d"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range []string{"1 directory, 0 files\n", "1 directory, 1 file\n", "1 directory, 2 files\n"} {
+		if got := tree(); got != want {
+			t.Errorf("got %q; want %q", got, want)
+		}
+		if err := os.WriteFile(filepath.Join(home, strings.Repeat("f", n+1)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -60,7 +60,7 @@ func webhookCert(c *Call, args []string) error {
 			return typed(file.name, err)
 		}
 	}
-	_, err = fmt.Fprintf(c.Stdout, "tls.crt, tls.key: a certificate for %s and its key, valid for %d days\nca.crt: who signed it; `base64 -w0 ca.crt` is the caBundle\n", names, *days)
+	_, err = fmt.Fprintf(c.Stdout, "tls.crt, tls.key: a certificate for %s and its key, valid for %s\nca.crt: who signed it; `base64 -w0 ca.crt` is the caBundle\n", names, counted(*days, "day"))
 	return err
 }
 
