@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/apilab/apilab/checker/verify"
+	"github.com/apilab/apilab/cli/datadir"
 	"github.com/apilab/apilab/cluster"
 	"github.com/apilab/apilab/exercises"
 	"github.com/apilab/apilab/gateway"
@@ -19,7 +20,8 @@ import (
 
 // labs are clusters for proofs, in a temporary folder. They implement verify.Env.
 type labs struct {
-	dir      string
+	scratch  *datadir.Dir
+	dir      string // of scratch
 	provider Provider
 	clusters *cluster.Manager
 	gateway  *gateway.Gateway
@@ -32,9 +34,10 @@ type labs struct {
 
 func (p *Program) newLabs(level slog.Level) (_ *labs, err error) {
 	l := &labs{program: p, stop: func() {}, served: make(chan error, 1)}
-	if l.dir, err = os.MkdirTemp("", "apilab-verify-"); err != nil {
-		return nil, fmt.Errorf("make a folder for the proofs: %w", err)
+	if l.scratch, err = datadir.Temp("verify"); err != nil {
+		return nil, err
 	}
+	l.dir = l.scratch.Path
 	defer func() {
 		if err != nil {
 			l.close()
@@ -70,7 +73,7 @@ func (l *labs) close() error {
 	if l.provider != nil {
 		errs = append(errs, l.provider.Close())
 	}
-	return errors.Join(append(errs, os.RemoveAll(l.dir))...)
+	return errors.Join(append(errs, l.scratch.Remove())...)
 }
 
 func (l *labs) learner(id string) string { return filepath.Join(l.dir, "learners", id) }

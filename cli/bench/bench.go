@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/apilab/apilab/cli/datadir"
 )
 
 //go:embed workload
@@ -35,11 +37,12 @@ type Options struct {
 
 // Run measures everything, in a temporary directory that it removes.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	dir, err := os.MkdirTemp("", "apilab-bench-")
+	scratch, err := datadir.Temp("bench")
 	if err != nil {
-		return nil, fmt.Errorf("make a folder for the bench: %w", err)
+		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer scratch.Remove()
+	dir := scratch.Path
 	files, err := fs.Sub(workload, "workload")
 	if err != nil {
 		return nil, err
