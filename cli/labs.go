@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 
 	"github.com/apilab/apilab/checker/verify"
 	"github.com/apilab/apilab/cli/datadir"
@@ -23,17 +22,18 @@ type labs struct {
 	scratch  *datadir.Dir
 	dir      string // of scratch
 	provider Provider
+	backend  string // of the clusters
 	clusters *cluster.Manager
 	gateway  *gateway.Gateway
 	program  *Program
 
-	made   atomic.Int64
+	pool   *pool
 	stop   context.CancelFunc
 	served chan error
 }
 
-func (p *Program) newLabs(level slog.Level) (_ *labs, err error) {
-	l := &labs{program: p, stop: func() {}, served: make(chan error, 1)}
+func (p *Program) newLabs(backend string, level slog.Level) (_ *labs, err error) {
+	l := &labs{program: p, backend: backend, stop: func() {}, served: make(chan error, 1)}
 	if l.scratch, err = datadir.Temp("verify"); err != nil {
 		return nil, err
 	}
@@ -47,7 +47,8 @@ func (p *Program) newLabs(level slog.Level) (_ *labs, err error) {
 	if l.provider, err = p.Provider(l.dir, log); err != nil {
 		return nil, err
 	}
-	l.clusters = cluster.NewManager([]cluster.Backend{{Name: "embedded", Provider: l.provider}}, cluster.Options{Ports: l.ports, Logger: log})
+	l.clusters = cluster.NewManager([]cluster.Backend{{Name: backend, Provider: l.provider}}, cluster.Options{Ports: l.ports, Logger: log})
+	l.pool = &pool{clusters: l.clusters, log: log}
 	l.gateway, err = gateway.New(gateway.Options{
 		Dir: filepath.Join(l.dir, "gateway"), Clusters: l.clusters, Port: gateway.AnyPort, Logger: log,
 	})
@@ -68,6 +69,7 @@ func (l *labs) close() error {
 		errs = append(errs, <-l.served)
 	}
 	if l.clusters != nil {
+		errs = append(errs, l.pool.close())
 		errs = append(errs, l.clusters.Close(context.Background()))
 	}
 	if l.provider != nil {
@@ -82,18 +84,28 @@ func (l *labs) ports(id string) string   { return filepath.Join(l.learner(id), "
 
 // Lab implements verify.Env.
 func (l *labs) Lab(ctx context.Context, want exercises.Cluster) (*verify.Lab, error) {
-	if want.Backend == "kind" || want.Nodes == "real" {
-		return nil, fmt.Errorf("%w: it wants real nodes", verify.ErrUnsupported)
+	if backend := want.Wants(); backend != "" && backend != l.backend {
+		return nil, fmt.Errorf("%w: it wants the backend %s", verify.ErrUnsupported, backend)
 	}
-	id := fmt.Sprintf("lab-%d", l.made.Add(1))
-	for _, dir := range []string{l.home(id), l.ports(id)} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, fmt.Errorf("make a lab: %w", err)
-		}
-	}
-	c, err := l.clusters.Claim(ctx, id)
+	c, err := l.pool.take(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("make a lab: %w", err)
+	}
+	lab, err := l.furnish(c)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("make a lab: %w", err), l.pool.give(ctx, c))
+	}
+	return lab, nil
+}
+
+// furnish puts a gateway before a cluster and a shell beside it, in which nobody did anything.
+func (l *labs) furnish(c *pooled) (*verify.Lab, error) {
+	id := c.ID()
+	l.gateway.Recorder(id).Clear()
+	for _, dir := range []string{l.home(id), l.ports(id)} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, err
+		}
 	}
 	kubeconfig, err := l.gateway.Kubeconfig(id)
 	if err != nil {
@@ -106,14 +118,16 @@ func (l *labs) Lab(ctx context.Context, want exercises.Cluster) (*verify.Lab, er
 		GatewayAddr: l.gateway.Addr(),
 		Executable:  l.program.Executable,
 	}
+	closeDesk := desk{c.Cluster, kubeconfig}.open(l.learner(id))
 	return &verify.Lab{
 		Config:     c.Config(),
 		Records:    l.gateway.Recorder(id),
 		Run:        server.NewRunner(options, c.Config()),
 		Type:       server.NewTyper(options),
 		Kubeconfig: kubeconfig,
-		Close: func() error {
-			return errors.Join(l.clusters.Delete(context.WithoutCancel(ctx), id), os.RemoveAll(l.learner(id)))
+		Env:        []string{"APILAB_DATA_DIR=" + l.learner(id), "APILAB_BIN=" + l.program.Executable},
+		Close: func(ctx context.Context) error {
+			return errors.Join(closeDesk(), os.RemoveAll(l.learner(id)), l.pool.give(ctx, c))
 		},
 	}, nil
 }

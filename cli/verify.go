@@ -31,7 +31,7 @@ func (p *Program) verifyCommand(g *global) *cobra.Command {
 				return err
 			}
 			plan.Parallel, plan.Programs, plan.Again = parallel, programs, again
-			labs, err := p.newLabs(g.logLevel)
+			labs, err := p.newLabs("embedded", g.logLevel)
 			if err != nil {
 				return err
 			}

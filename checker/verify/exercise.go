@@ -42,7 +42,7 @@ func proveExercise(ctx context.Context, env Env, plan Plan, e *exercises.Exercis
 		return err
 	}
 	defer func() {
-		if closeErr := lab.Close(); err == nil {
+		if closeErr := lab.Close(ctx); err == nil {
 			err = closeErr
 		}
 	}()

@@ -44,7 +44,7 @@ type program struct {
 }
 
 // startProgram starts a command line whose first word is a file in the folder. It runs until stop.
-func startProgram(folder, line string, kubeconfig []byte) (_ *program, err error) {
+func startProgram(folder, line string, lab *Lab) (_ *program, err error) {
 	words := strings.Fields(line)
 	if filepath.Base(words[0]) != words[0] {
 		return nil, fmt.Errorf("the program %q is no file's name", words[0])
@@ -54,14 +54,14 @@ func startProgram(folder, line string, kubeconfig []byte) (_ *program, err error
 		return nil, fmt.Errorf("make a folder for %s: %w", words[0], err)
 	}
 	config := filepath.Join(p.dir, "kubeconfig")
-	if err = os.WriteFile(config, kubeconfig, 0o600); err == nil {
+	if err = os.WriteFile(config, lab.Kubeconfig, 0o600); err == nil {
 		path, absErr := filepath.Abs(filepath.Join(folder, words[0]))
 		if absErr != nil {
 			path = filepath.Join(folder, words[0])
 		}
 		p.command = exec.Command(path, words[1:]...)
 		p.command.Dir = p.dir
-		p.command.Env = append(os.Environ(), "KUBECONFIG="+config)
+		p.command.Env = append(append(os.Environ(), lab.Env...), "KUBECONFIG="+config)
 		p.command.Stdout, p.command.Stderr = p.output, p.output
 		p.command.WaitDelay = programGrace
 		err = p.command.Start()
@@ -108,7 +108,7 @@ func (t *trial) beside(ctx context.Context, line string, do func() error) (err e
 	if line == "" {
 		return do()
 	}
-	if t.program, err = startProgram(t.programs, line, t.lab.Kubeconfig); err != nil {
+	if t.program, err = startProgram(t.programs, line, t.lab); err != nil {
 		return err
 	}
 	defer func() {

@@ -20,7 +20,7 @@ func proveLesson(ctx context.Context, env Env, lesson Lesson, u *unit) (err erro
 		return err
 	}
 	defer func() {
-		if closeErr := lab.Close(); err == nil {
+		if closeErr := lab.Close(ctx); err == nil {
 			err = closeErr
 		}
 	}()

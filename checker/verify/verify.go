@@ -20,14 +20,14 @@ import (
 
 // An Env makes labs. It is used by several goroutines when Plan.Parallel is greater than 1.
 type Env interface {
-	// Lab makes one that nobody has used, with a cluster as it is wanted; ErrUnsupported if there is no such one here.
+	// Lab makes one, with a cluster as it is wanted; ErrUnsupported if there is no such one here.
 	Lab(ctx context.Context, want exercises.Cluster) (*Lab, error)
 }
 
 // ErrUnsupported says that an Env has no such cluster; the exercise is skipped.
 var ErrUnsupported = errors.New("no such cluster can be made here")
 
-// A Lab is a fresh cluster with a gateway before it and a shell beside it.
+// A Lab is a cluster with a gateway before it and a shell beside it, in which nobody did anything that could be seen.
 type Lab struct {
 	Config  *rest.Config    // the platform's access
 	Records checker.Records // of the learner's requests
@@ -36,7 +36,9 @@ type Lab struct {
 	Type func(ctx context.Context, script string) (output string, leave func(), err error)
 	// Kubeconfig is the learner's access for programs outside of the shell, through the gateway.
 	Kubeconfig []byte
-	Close      func() error // deletes all of it
+	// Env is what these programs find in their environment beside KUBECONFIG.
+	Env   []string
+	Close func(context.Context) error // gives all of it up
 }
 
 // maxScript bounds what a learner is to type at once.

@@ -49,7 +49,7 @@ func (e realEnv) Lab(_ context.Context, want exercises.Cluster) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Lab{Config: real.Cluster(e.t), Records: gateway.Recorder, Run: run, Type: typing, Kubeconfig: kubeconfig, Close: func() error { return nil }}, nil
+	return &Lab{Config: real.Cluster(e.t), Records: gateway.Recorder, Run: run, Type: typing, Kubeconfig: kubeconfig, Close: func(context.Context) error { return nil }}, nil
 }
 
 // exercise is one that holds; tests put mistakes into it.
