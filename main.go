@@ -14,6 +14,7 @@ import (
 	"github.com/apilab/apilab/cli"
 	"github.com/apilab/apilab/cluster/embedded"
 	"github.com/apilab/apilab/cluster/embedded/kubeversion"
+	"github.com/apilab/apilab/cluster/kind"
 	"github.com/apilab/apilab/shell"
 )
 
@@ -42,6 +43,7 @@ var programs = map[string]func(args []string) int{
 	"shell":          shell.Main,
 	"editor":         shell.EditorMain,
 	embedded.Command: func(args []string) int { return embedded.Main(context.Background(), args) },
+	kind.Command:     func(args []string) int { return kind.Main(context.Background(), args) },
 }
 
 // apilab is the program that people start.

@@ -44,6 +44,7 @@ func (p *Program) previewCommand(g *global) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&o.port, "port", 0, "port of the pages on 127.0.0.1 (default: that of last time, else 8484, else any free one)")
+	o.backends.add(flags)
 	flags.BoolVar(&o.noOpen, "no-open", false, "do not open the browser")
 	return cmd
 }

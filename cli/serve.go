@@ -28,6 +28,7 @@ const preferredPort = 8484
 
 type serveOptions struct {
 	*global
+	backends    backendFlags
 	port        int
 	gatewayPort int
 	content     string
@@ -49,6 +50,7 @@ func (p *Program) serveCommand(g *global) *cobra.Command {
 	flags.IntVar(&o.gatewayPort, "gateway-port", 0, "port of the API server for your own kubectl (default: that of last time, else 6443, else any free one)")
 	flags.StringVar(&o.content, "content", "", "folder with your own content/ and exercises/, read again whenever they change")
 	flags.StringVar(&o.shell, "shell", "sandboxed", "shell in the terminals: sandboxed, or host for your own $SHELL with all your rights")
+	o.backends.add(flags)
 	flags.BoolVar(&o.noOpen, "no-open", false, "do not open the browser")
 	return cmd
 }
@@ -61,6 +63,9 @@ func (o *serveOptions) validate() error {
 	}
 	if o.shell != "sandboxed" && o.shell != "host" {
 		return &usageError{fmt.Errorf("--shell: there is no shell %q: choose sandboxed or host", o.shell), "apilab serve"}
+	}
+	if err := o.backends.validate(); err != nil {
+		return &usageError{err, "apilab serve"}
 	}
 	return nil
 }
@@ -78,12 +83,12 @@ func (p *Program) serve(ctx context.Context, o serveOptions) error {
 	}
 	defer dir.Close()
 	log := p.logger(o.logLevel)
-	provider, err := p.Provider(dir.Path, log)
+	backends, err := p.backends(ctx, dir.Path, o.backends, log)
 	if err != nil {
 		return err
 	}
-	defer provider.Close()
-	s, err := p.newServer(dir, o, []cluster.Backend{{Name: "embedded", Provider: provider}}, log)
+	defer closeAll(backends)
+	s, err := p.newServer(dir, o, backends, log)
 	if err != nil {
 		return err
 	}
@@ -112,7 +117,11 @@ func (p *Program) logger(level slog.Level) *slog.Logger {
 
 // newServer opens the server on the port that was asked for; without one, on the first free of the preferred ones, so that
 // a page that is open in the browser finds its server again after a restart.
-func (p *Program) newServer(dir *datadir.Dir, o serveOptions, backends []cluster.Backend, log *slog.Logger) (*server.Server, error) {
+func (p *Program) newServer(dir *datadir.Dir, o serveOptions, all []backend, log *slog.Logger) (*server.Server, error) {
+	backends := make([]cluster.Backend, len(all))
+	for n, b := range all {
+		backends[n] = b.Backend
+	}
 	ports := []int{o.port}
 	if o.port == 0 {
 		ports = []int{lastPort(dir), preferredPort, 0}
