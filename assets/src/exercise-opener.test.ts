@@ -84,6 +84,14 @@ describe('the exercises of a page', () => {
     expect(page.asked).toEqual(['2', '3', '0'])
   })
 
+  test('what is read next comes before what was passed', () => {
+    const page = new Page(4)
+    page.show(1)
+    page.clusterIsReady()
+    for (const i of [1, 2, 3]) page.turn(i, 'open')
+    expect(page.asked).toEqual(['1', '2', '3', '0'])
+  })
+
   test('what is open already is left alone, what is refused is passed over', () => {
     const page = new Page(3)
     page.turn(0, 'open')

@@ -7,7 +7,7 @@ export const maxOpen = 24
 export interface Card {
   readonly exercise: string
   readonly onScreen: boolean
-  /** The server has been asked and has not answered, or has refused. */
+  /** The server has been asked and has not answered; or it has refused, or would. */
   readonly asked: boolean
   readonly refused: boolean
   /** Asks the server. It is not called for a card that is asked, refused, or open. */
@@ -15,8 +15,9 @@ export interface Card {
 }
 
 /**
- * Opens the exercises of a page, which prepares the cluster for them: from the top as soon as the cluster is ready, since
- * the text before a card may need what its setup makes, and one after the other. What comes on the screen has no turn to wait for.
+ * Opens the exercises of a page, which prepares the cluster for them: one after the other as soon as the cluster is ready,
+ * since the text before a card may need what its setup makes. What comes on the screen has no turn to wait for, and what
+ * is read after it comes next.
  */
 export class Opener {
   private readonly cards: Card[] = []
@@ -43,7 +44,9 @@ export class Opener {
     for (const card of this.cards) if (card.onScreen) this.open(card)
     if (this.cards.some((card) => this.busy(card))) return
     // Each once: what the server closes again, because there are too many, has had its turn.
-    const next = this.cards.slice(0, maxOpen).find((card) => !this.had.has(card.exercise) && this.closed(card))
+    const turn = (card: Card) => !this.had.has(card.exercise) && this.closed(card)
+    const seen = this.cards.findLastIndex((card) => card.onScreen)
+    const next = this.cards.slice(seen + 1, maxOpen).find(turn) ?? this.cards.slice(0, maxOpen).find(turn)
     if (next) this.open(next)
   }
 

@@ -8,6 +8,8 @@ export interface Entry {
   place?: string
   also?: string
   text?: string
+  /** It needs real nodes. */
+  real?: boolean
 }
 
 /** A piece of a result's text; what was looked for stands out. */

@@ -19,6 +19,8 @@ export interface Notice {
  */
 export class Session extends EventTarget {
   cluster?: ClusterStatus
+  /** What the server offers: kinds of clusters by name. */
+  backends: string[] = []
   rv = ''
   version = ''
   shell: 'sandboxed' | 'host' = 'sandboxed'
@@ -144,6 +146,7 @@ export class Session extends EventTarget {
         this.version = message.version
         this.shell = message.shell
         this.cluster = message.cluster
+        this.backends = message.backends ?? []
         this.rv = message.rv
         this.terminals = message.terminals ?? []
         for (const state of message.exercises ?? []) this.exercises.set(state.id, state)

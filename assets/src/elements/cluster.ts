@@ -1,38 +1,19 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { customElement, state } from 'lit/decorators.js'
 import { announce } from '../announce'
+import { about, yours } from '../backends'
 import { copy } from '../clipboard'
+import { reset, switchTo } from '../cluster-actions'
+import { facts, title, words } from '../cluster-words'
 import { icon } from '../icons'
 import { session } from '../page-session'
 import type { ClusterState, ClusterStatus, Usage } from '../protocol/messages'
 import { bytes, seconds, sentence } from '../text'
 import { LightElement, Listening } from './base'
 import { Clock } from './clock'
-import { confirm } from './confirm'
+import { offers } from './offers'
 import { elapsed, onItsWay, phaseList, running } from './phases'
 import './version'
-
-const words: Record<ClusterState, string> = {
-  absent: 'no cluster',
-  queued: 'queued',
-  creating: 'creating',
-  starting: 'starting',
-  ready: 'ready',
-  healing: 'healing',
-  deleting: 'deleting',
-  stopped: 'stopped',
-  failed: 'failed',
-}
-
-const titles: Partial<Record<ClusterState, string>> = {
-  absent: 'You have no cluster yet',
-  queued: 'Your cluster waits for its turn',
-  ready: 'Your cluster is ready',
-  healing: 'Your cluster is being restarted with its data',
-  deleting: 'Your cluster is being deleted',
-  stopped: 'Your cluster is stopped, with its data kept',
-  failed: 'Your cluster did not start',
-}
 
 /** The cluster in the top bar: its state at a glance, and a menu with what can be done. */
 @customElement('apilab-cluster')
@@ -86,21 +67,31 @@ export class ApilabCluster extends LightElement {
   }
 
   private menu(status: ClusterStatus | undefined): TemplateResult {
-    const state = status?.state ?? 'absent'
+    if (!status) return html`<div class="cluster-menu" id="cluster-menu" role="group" aria-label="Cluster"><h2>Nothing is known of your cluster yet</h2></div>`
+    const { state } = status
     return html`<div class="cluster-menu" id="cluster-menu" role="group" aria-label="Cluster">
-      <h2>${titles[state] ?? 'Your cluster is starting'}</h2>
-      ${status?.capabilities.version ? html`<p class="menu-line">Kubernetes ${status.capabilities.version} · ${status.capabilities.backend}${status.capabilities.realPods ? '' : ' · pods are simulated'}</p>` : nothing}
-      ${status?.reason ? html`<pre class="reason" tabindex="0">${status.reason}</pre>` : nothing}
-      ${status && onItsWay(status) ? phaseList(status, Date.now()) : nothing}
+      <h2>${title(status)}</h2>
+      <p class="menu-line">${facts(status)}</p>
+      ${status.reason ? html`<pre class="reason" tabindex="0">${status.reason}</pre>` : nothing}
+      ${onItsWay(status) ? phaseList(status, Date.now()) : nothing}
       ${this.usage && state === 'ready' ? this.costs(this.usage) : nothing}
       ${this.message ? html`<p class="menu-line" role="status">${this.message}</p>` : nothing}
       <div class="menu-actions">
-        ${state === 'failed' ? html`<button type="button" class="button primary" @click=${this.start}>${icon('refresh')}Try again</button>` : nothing}
-        ${state === 'absent' || state === 'stopped' ? html`<button type="button" class="button primary" @click=${this.start}>${icon('play')}Start</button>` : nothing}
+        ${offers(status, (r) => r.does !== 'switch')}
         <button type="button" class="button" @click=${this.copyKubeconfig}>${icon('copy')}Copy kubeconfig</button>
         <a class="button" href="/kubeconfig" download="apilab.kubeconfig">Download</a>
-        ${state === 'absent' ? nothing : html`<button type="button" class="button danger" @click=${this.reset}>Reset cluster</button>`}
+        ${state === 'absent' || state === 'failed' ? nothing : html`<button type="button" class="button danger" @click=${() => this.reset(status)}>Reset cluster</button>`}
       </div>
+      ${session.backends.filter((backend) => backend !== status.backend).map((backend) => this.other(backend, status))}
+    </div>`
+  }
+
+  /** Another kind of cluster to switch to, and what becomes of this one. */
+  private other(backend: string, status: ClusterStatus): TemplateResult {
+    const { name, takes, has } = about(backend)
+    return html`<div class="menu-other">
+      <p class="menu-line">${has}. The switch takes ${takes}; ${yours(status.backend)} is stopped and keeps its data.</p>
+      <button type="button" class="button" ?disabled=${status.state === 'deleting'} @click=${() => this.switchTo(backend)}>Switch to ${name}</button>
     </div>`
   }
 
@@ -142,14 +133,6 @@ export class ApilabCluster extends LightElement {
     if (event.relatedTarget && !this.contains(event.relatedTarget as Node)) this.open = false
   }
 
-  private start = async (): Promise<void> => {
-    try {
-      await session.request('cluster.start', {})
-    } catch (error) {
-      this.message = sentence(error)
-    }
-  }
-
   private copyKubeconfig = async (): Promise<void> => {
     try {
       const { text } = await session.request('kubeconfig', {})
@@ -159,19 +142,13 @@ export class ApilabCluster extends LightElement {
     }
   }
 
-  private reset = async (): Promise<void> => {
+  private reset(status: ClusterStatus): void {
     this.open = false
-    const go = await confirm({
-      title: 'Reset your cluster?',
-      text: 'Everything in it is deleted and a new one is made, which takes a few seconds. Your files and your progress stay.',
-      action: 'Reset cluster',
-      danger: true,
-    })
-    if (!go) return
-    try {
-      await session.request('cluster.reset', {})
-    } catch (error) {
-      session.notify('error', `The cluster was not reset. ${sentence(error)}`)
-    }
+    void reset(status)
+  }
+
+  private switchTo(backend: string): void {
+    this.close()
+    void switchTo(backend)
   }
 }

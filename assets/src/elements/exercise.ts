@@ -11,6 +11,7 @@ import type { ApilabCheck } from './check'
 import { confirm } from './confirm'
 import { nextStep } from './next-step'
 import './solution'
+import './wants'
 
 const opener = new Opener(session)
 
@@ -21,6 +22,8 @@ const opener = new Opener(session)
 @customElement('apilab-exercise')
 export class ApilabExercise extends LightElement implements Card {
   @property() exercise = ''
+  /** The kind of cluster that it is opened on; without one, any. */
+  @property() backend = ''
   @property({ type: Boolean }) done = false
   @property({ type: Boolean, reflect: true }) passed = false
   @state() private solution = ''
@@ -75,7 +78,7 @@ export class ApilabExercise extends LightElement implements Card {
     const next = state?.checks.find((check) => check.state !== 'passing')?.id
     for (const check of this.checks) {
       check.status = state?.checks.find((c) => c.id === check.check)
-      check.ready = state?.phase === 'open' && session.connected === 'open'
+      check.ready = this.live && state?.phase === 'open'
       check.classList.toggle('next', check.check === next && state?.phase === 'open')
     }
     this.draw('[data-progress]', this.progress(state))
@@ -85,11 +88,21 @@ export class ApilabExercise extends LightElement implements Card {
 
   override render() {
     const state = this.known
-    const usable = session.connected === 'open' && state && state.phase !== 'preparing'
+    const usable = this.live && state && state.phase !== 'preparing' && state.phase !== 'closed'
     return html`${this.passed ? this.finished(state) : nothing}
       <button type="button" class="button quiet" ?disabled=${!usable} @click=${this.reset}>Reset exercise</button>
       <button type="button" class="button quiet" ?disabled=${!usable} @click=${this.reveal}>${this.solution ? 'Hide solution' : 'Show solution'}</button>
       ${this.solution ? html`<apilab-solution .text=${this.solution}></apilab-solution>` : nothing}`
+  }
+
+  /** What is done on the card reaches a cluster that it is for. */
+  private get live(): boolean {
+    return session.connected === 'open' && !this.elsewhere
+  }
+
+  /** It wants another kind of cluster; the sentence under its title says so. */
+  private get elsewhere(): boolean {
+    return this.backend !== '' && session.cluster !== undefined && session.cluster.backend !== this.backend
   }
 
   private get known(): ExerciseState | undefined {
@@ -123,6 +136,7 @@ export class ApilabExercise extends LightElement implements Card {
     if (state?.phase === 'error') {
       return html`<div class="exercise-state error" role="alert"><p>This exercise could not be prepared. Nothing of yours is lost.</p><pre tabindex="0">${state.error}</pre><button type="button" class="button" @click=${this.retry}>Prepare again</button></div>`
     }
+    if (this.elsewhere) return nothing
     if (session.connected === 'lost') return html`<p class="exercise-state">Not connected. The checks below are as they were.</p>`
     switch (session.cluster?.state) {
       case 'failed':
@@ -131,6 +145,10 @@ export class ApilabExercise extends LightElement implements Card {
       case 'starting':
       case 'queued':
         return html`<p class="exercise-state">Your cluster is starting. The checks open when it is ready.</p>`
+      case 'absent':
+      case 'stopped':
+      case 'deleting':
+        return html`<p class="exercise-state">Your cluster does not run. The checks open when it is ready.</p>`
       case 'healing':
         return html`<p class="exercise-state">Your cluster is being restarted with its data. The checks go on in a moment.</p>`
       default:
@@ -149,7 +167,7 @@ export class ApilabExercise extends LightElement implements Card {
 
   /** A refusal is not asked again by itself: the reset button and a reload do. */
   get refused(): boolean {
-    return this.problem !== ''
+    return this.problem !== '' || this.elsewhere
   }
 
   /** Opens the exercise, which also prepares the cluster. */

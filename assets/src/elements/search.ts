@@ -39,7 +39,7 @@ export class ApilabSearch extends LightElement {
 
   private result({ entry, title, excerpt }: Hit, i: number): TemplateResult {
     return html`<a id="result-${i}" role="option" tabindex="-1" aria-selected=${i === this.picked} class=${i === this.picked ? 'picked' : ''} href=${entry.url} @click=${() => this.dialog?.close()}>
-      <span class="result-title">${marked(title)}</span><small class="result-place">${place(entry)}</small>
+      <span class="result-title">${marked(title)}</span>${entry.real ? html` <span class="badge">real nodes</span>` : nothing}<small class="result-place">${place(entry)}</small>
       ${excerpt.length ? html`<small class="result-excerpt">${marked(excerpt)}</small>` : nothing}
     </a>`
   }

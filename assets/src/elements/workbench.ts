@@ -3,6 +3,7 @@ import { customElement, state } from 'lit/decorators.js'
 import { repeat } from 'lit/directives/repeat.js'
 import { announce } from '../announce'
 import { copy } from '../clipboard'
+import { title, wentBack } from '../cluster-words'
 import { icon } from '../icons'
 import { hear, type PageEvents } from '../page-events'
 import { session } from '../page-session'
@@ -11,6 +12,7 @@ import type { EditorRequest, TerminalInfo } from '../protocol/messages'
 import { sentence } from '../text'
 import { LightElement, Listening } from './base'
 import { Clock } from './clock'
+import { offers } from './offers'
 import { onItsWay, phaseList } from './phases'
 import type { ApilabTerminal } from './terminal'
 import './files'
@@ -51,6 +53,8 @@ export class ApilabWorkbench extends LightElement {
   @state() private problem = ''
   @state() private loaded = false
   @state() private busyOpening = false
+  /** Why a switch failed, as far as the learner has read it. */
+  @state() private read?: string
   private edits = new Set<string>()
   private stops: (() => void)[] = []
   private narrow = matchMedia('(max-width: 899px)')
@@ -172,12 +176,22 @@ export class ApilabWorkbench extends LightElement {
   private strip(): TemplateResult | typeof nothing {
     const status = session.cluster
     if (session.connected !== 'open' || !status) return nothing
-    if (status.state === 'failed') {
-      return html`<div class="bench-strip failed" role="alert"><h2>Your cluster did not start</h2><pre class="reason" tabindex="0">${status.reason}</pre><p>Your files and your progress are kept. Try again first; a reset makes a new cluster from the cluster menu above.</p><button type="button" class="button primary" @click=${this.startCluster}>Try again</button></div>`
+    if (wentBack(status)) {
+      if (this.read === status.reason) return nothing
+      return html`<div class="bench-strip failed" role="alert">
+        <h2>${title(status)}: the other one did not start</h2><pre class="reason" tabindex="0">${status.reason}</pre>
+        <div class="strip-actions">${offers(status)}<button type="button" class="button" @click=${() => (this.read = status.reason)}>Go on here</button></div>
+      </div>`
     }
-    if (!onItsWay(status)) return nothing
-    const title = { healing: 'Your cluster stopped and is being restarted with its data', deleting: 'Deleting the cluster', queued: 'Waiting for a place to start' }[status.state as string] ?? 'Starting your cluster'
-    return html`<div class="bench-strip"><h2>${title}</h2>${phaseList(status, Date.now())}</div>`
+    if (status.state === 'failed') {
+      return html`<div class="bench-strip failed" role="alert">
+        <h2>${title(status)}</h2><pre class="reason" tabindex="0">${status.reason}</pre>
+        <p>Your files and your progress are kept. Try again first: what is in the cluster is lost only if you make it anew.</p>
+        <div class="strip-actions">${offers(status)}</div>
+      </div>`
+    }
+    if (status.state === 'ready' || status.state === 'frozen') return nothing
+    return html`<div class="bench-strip"><h2>${title(status)}</h2>${phaseList(status, Date.now())}<div class="strip-actions">${offers(status)}</div></div>`
   }
 
   private exists(pane: Pane | undefined): boolean {

@@ -1,6 +1,6 @@
 // The JSON messages of docs/protocol.md, as TypeScript types. Durations are nanoseconds, as Go's time.Duration is encoded.
 
-export type ClusterState = 'absent' | 'queued' | 'creating' | 'starting' | 'ready' | 'healing' | 'deleting' | 'stopped' | 'failed'
+export type ClusterState = 'absent' | 'queued' | 'creating' | 'starting' | 'ready' | 'frozen' | 'healing' | 'deleting' | 'stopped' | 'failed'
 
 export interface Phase {
   name: string
@@ -11,9 +11,13 @@ export interface Phase {
 
 export interface ClusterStatus {
   id: string
+  /** That the cluster is of; during a switch, that it will be of. */
+  backend: string
   state: ClusterState
   since: string
   reason?: string
+  /** In the queue of those that wait to start, 1 being the next. */
+  position?: number
   phases?: Phase[]
   capabilities: { backend: string; version: string; realPods: boolean; logs: boolean }
 }
@@ -93,6 +97,8 @@ export interface Hello {
   exercises: ExerciseState[] | null
   rv: string
   shell: 'sandboxed' | 'host'
+  /** Those that the server offers, the first is that of who has chosen none. */
+  backends: string[] | null
 }
 
 /** What the server sends, beside replies. */
@@ -126,6 +132,8 @@ export interface Requests {
   'exercise.solution': { fields: { exercise: string }; value: { solution: string } }
   'cluster.start': { fields: object; value: ClusterStatus }
   'cluster.reset': { fields: object; value: ClusterStatus }
+  'cluster.switch': { fields: { backend: string }; value: ClusterStatus }
+  'cluster.cancel': { fields: object; value: ClusterStatus }
   'cluster.usage': { fields: object; value: Usage }
   kubeconfig: { fields: object; value: { text: string } }
   'term.open': { fields: { cols: number; rows: number }; value: { terminal: number } }
