@@ -34,8 +34,9 @@ func (p *Program) kindLoadCommand(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "load IMAGE|ARCHIVE",
 		Short: "Load an image of your container engine, or an archive of one",
-		Long: "Loads an image onto the nodes of your kind cluster: one that docker, podman, nerdctl or finch has under this name, or one from a file,\n" +
-			"as `docker save` and `podman save` write it. What has a folder in front (./app.tar) or ends with .tar is a file.",
+		Long: "Loads an image onto the nodes of your kind cluster: one that the container engine of this machine has under this name, or one\n" +
+			"from a file, as `docker save` and `podman save` write it. What has a folder in front (./app.tar) or ends with .tar is a file.\n" +
+			"Pods find the image under the name that is printed.",
 		Args: usageArgs(exactly("an image or an archive of one: apilab kind load backup-operator:v1")),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			nodes, err := p.nodes(cmd.Context(), g)

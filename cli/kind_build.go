@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/apilab/apilab/cli/image"
+	"github.com/apilab/apilab/cluster/kind"
 )
 
 // build writes the archive of a program's image to a file.
@@ -53,14 +54,18 @@ func (p *Program) buildAndLoad(ctx context.Context, g *global, dir, tag, platfor
 	return p.load(ctx, g, archive, nodes)
 }
 
-// saveImage gets an image from a container engine, into a file that is there until remove.
+// saveImage gets an image from the container engine that kind uses, into a file that is there until remove.
 func saveImage(ctx context.Context, name string) (archive string, remove func(), err error) {
+	engine, err := kind.Detect(ctx)
+	if err != nil {
+		return "", nil, err
+	}
 	room, err := os.MkdirTemp("", "apilab-image-")
 	if err != nil {
 		return "", nil, fmt.Errorf("make a folder for the image: %w", err)
 	}
 	archive = filepath.Join(room, "image.tar")
-	if err := image.Save(ctx, name, archive); err != nil {
+	if err := image.Save(ctx, string(engine), name, archive); err != nil {
 		_ = os.RemoveAll(room)
 		return "", nil, err
 	}
