@@ -67,6 +67,7 @@ func TestCluster(t *testing.T) {
 			"cronjob and autoscaler":      cronJob,
 			"quota":                       quota,
 			"custom resource with rules":  customResource,
+			"short-lived definitions":     shortLived,
 			"apply conflict":              applyConflict,
 			"admission policy":            admissionPolicy,
 			"bookmark":                    bookmark,
@@ -501,6 +502,30 @@ func customResource(t *testing.T, l *lab, ns string) {
 	})
 	if _, err := boats.Create(t.Context(), boat(2, 4), metav1.CreateOptions{}); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "more crew than seats") {
 		t.Errorf("a boat against the rules: %v", err)
+	}
+}
+
+// shortLived deletes definitions of whose objects nobody has asked for one.
+func shortLived(t *testing.T, l *lab, _ string) {
+	resource := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	client := dynamic.NewForConfigOrDie(l.cluster.LearnerConfig())
+	for round := range 20 {
+		kind := fmt.Sprintf("brief%d", round)
+		name := kind + "s.lab.example.com"
+		create(t, client, resource, "", fmt.Sprintf(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":%q},"spec":{
+			"group":"lab.example.com","scope":"Cluster","names":{"plural":"%[2]ss","kind":%[2]q},"versions":[{"name":"v1","served":true,"storage":true,
+			"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`, name, kind))
+		until(t, name+" to be established", func(ctx context.Context) bool {
+			got, err := client.Resource(resource).Get(ctx, name, metav1.GetOptions{})
+			return err == nil && strings.Contains(fmt.Sprint(got.Object["status"]), "InitialNamesAccepted")
+		})
+		if err := client.Resource(resource).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "the end of "+name, func(ctx context.Context) bool {
+			_, err := client.Resource(resource).Get(ctx, name, metav1.GetOptions{})
+			return apierrors.IsNotFound(err)
+		})
 	}
 }
 

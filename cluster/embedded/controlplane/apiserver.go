@@ -149,6 +149,7 @@ func newAPIServerConfig(o options.CompletedOptions, dialer *egress, bootstrapped
 	if err != nil {
 		return nil, err
 	}
+	extensions.GenericConfig.LoopbackClientConfig = retryConflicts(extensions.GenericConfig.LoopbackClientConfig)
 	aggregator, err := controlplaneapiserver.CreateAggregatorConfig(*shared.Generic, o.CompletedOptions, shared.VersionedInformers, services, shared.ProxyTransport, shared.Extra.PeerProxy, admission)
 	if err != nil {
 		return nil, err
