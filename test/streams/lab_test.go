@@ -40,6 +40,7 @@ type one struct {
 func (o *one) Get(id string) (cluster.Cluster, bool)                  { return o, id == learner }
 func (o *one) Claim(context.Context, string) (cluster.Cluster, error) { return o, nil }
 func (o *one) Status(string) cluster.Status                           { return cluster.Status{State: cluster.Ready} }
+func (o *one) Use(string) (release func())                            { return func() {} }
 func (o *one) ID() string                                             { return learner }
 func (o *one) LearnerConfig() *rest.Config                            { return o.config }
 
