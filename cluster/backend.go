@@ -12,6 +12,8 @@ type Backend struct {
 	Name     string // as learners and exercises call it, such as "embedded"
 	Provider Provider
 	Parallel int // starts at the same time; 0 means half the processors, at least one
+	// Memory is what a cluster is reckoned with in the budget, in bytes, as long as it takes no more; 0: what it takes.
+	Memory int64
 }
 
 // backend is a Backend with its starts.

@@ -22,6 +22,7 @@ type managed struct {
 	operation *operation // the newest
 	cluster   Cluster    // that it has; nil while there is none running
 	unwatch   func()     // ends the following of the cluster's health
+	reserved  int64      // memory that the start under way is reckoned with
 	users     int
 	used      time.Time   // when somebody used it last
 	clock     *time.Timer // runs tick while there is a cluster

@@ -3,10 +3,11 @@ package cluster
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -16,13 +17,18 @@ var ErrClosed = errors.New("the server is stopping")
 
 // Options configure a Manager; the zero value works.
 type Options struct {
-	Choices Choices                // where each learner's choice of a backend is kept; nil: in memory
+	Choices Choices                // where it is kept what is whose; nil: in memory
 	Ports   func(id string) string // the folder of the learner's sockets, see Spec; nil: none
 	Nodes   int                    // see Spec
 
 	// FreezeAfter is how long a cluster that can sleep is idle before it is frozen, StopAfter before it is stopped with its
 	// data; 0 means never. The clock starts at the claim, and again whenever somebody has used it.
 	FreezeAfter, StopAfter time.Duration
+	// Warm is how many clusters of the first backend are kept ready for learners who come, made in the background.
+	Warm int
+	// Budget is the memory that all clusters together may take, in bytes; 0: any. A start beyond it stops the cluster that
+	// has been idle longest, with its data, or waits in the queue and says why.
+	Budget int64
 
 	Logger *slog.Logger
 }
@@ -36,15 +42,19 @@ type Manager struct {
 	life     context.Context // of all operations; they outlive the requests that began them
 	end      context.CancelFunc
 
+	pool      pool
+	reckoning sync.Mutex // held while memory is given
+
 	mu       sync.Mutex
 	closed   bool
 	clusters map[string]*managed
-	running  sync.WaitGroup // operations
+	running  sync.WaitGroup // operations, and the filling of the pool
 }
 
-// NewManager returns a manager of the clusters of the backends, at least one; a learner begins with the first. It starts
-// none by itself.
+// NewManager returns a manager of the clusters of the backends, at least one; a learner begins with the first. By itself
+// it starts none but those that are to be kept warm.
 func NewManager(backends []Backend, o Options) *Manager {
+	background := o.Choices != nil || o.Warm > 0
 	if o.Choices == nil {
 		o.Choices = &memory{}
 	}
@@ -54,11 +64,14 @@ func NewManager(backends []Backend, o Options) *Manager {
 	if o.Ports == nil {
 		o.Ports = func(string) string { return "" }
 	}
-	m := &Manager{o: o, clusters: map[string]*managed{}}
+	m := &Manager{o: o, clusters: map[string]*managed{}, pool: pool{spent: make(chan struct{}, 1)}}
 	for _, b := range backends {
 		m.backends = append(m.backends, newBackend(b))
 	}
 	m.life, m.end = context.WithCancel(context.Background())
+	if background {
+		m.running.Go(m.refill)
+	}
 	return m
 }
 
@@ -145,14 +158,11 @@ func (m *Manager) Stop(ctx context.Context, id string) error {
 func (m *Manager) Close(ctx context.Context) error {
 	m.mu.Lock()
 	m.closed = true
-	all := make([]*managed, 0, len(m.clusters))
-	for _, c := range m.clusters {
-		all = append(all, c)
-	}
 	m.mu.Unlock()
 	m.end()
 	m.running.Wait()
 
+	all := m.all()
 	errs := make([]error, len(all))
 	var stopping sync.WaitGroup
 	for i, c := range all {
@@ -162,12 +172,31 @@ func (m *Manager) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+func (m *Manager) all() []*managed {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Collect(maps.Values(m.clusters))
+}
+
+func (m *Manager) knows(id string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.clusters[id] != nil
+}
+
+func (m *Manager) forget(c *managed) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.clusters, c.id)
+}
+
 func (m *Manager) managed(id string) *managed {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := m.clusters[id]
 	if c == nil {
 		c = newManaged(id, m.o.Logger)
+		c.ahead = strings.HasPrefix(id, aheadPrefix)
 		c.tick = func() { m.tick(c) }
 		m.clusters[id] = c
 		if _, err := m.active(m.life, c); err != nil {
@@ -175,81 +204,4 @@ func (m *Manager) managed(id string) *managed {
 		}
 	}
 	return c
-}
-
-// start brings the cluster up, from its data if there are any.
-func (m *Manager) start(ctx context.Context, c *managed) (Cluster, error) {
-	if up := c.ready(ctx); up != nil {
-		err := c.thaw(ctx, up)
-		if err == nil {
-			return up, nil
-		}
-		if ctx.Err() == nil {
-			err = m.stop(ctx, c, err.Error()) // and start it on its data
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	c.to(Queued, "", nil)
-	b, err := m.active(ctx, c)
-	if err != nil {
-		return nil, c.fail(ctx, err, Stopped)
-	}
-	ids, err := b.Provider.List(ctx)
-	if err != nil {
-		return nil, c.fail(ctx, err, Stopped)
-	}
-	spec := Spec{ID: c.id, Nodes: m.o.Nodes, Ports: m.o.Ports(c.id)}
-	state, begin, undone := Creating, b.Provider.Create, Absent
-	if slices.Contains(ids, c.id) {
-		state, begin, undone = Starting, b.Provider.Adopt, Stopped
-	}
-	if err := b.starts.enter(ctx, c.ahead, c.moved); err != nil {
-		return nil, c.giveUp(ctx, undone)
-	}
-	defer b.starts.leave()
-	c.to(state, "", nil)
-	up, err := begin(ctx, spec, c.progress)
-	if err != nil {
-		return nil, c.fail(ctx, err, undone)
-	}
-	c.adopt(up)
-	return up, nil
-}
-
-// remove deletes what the learner has of the backends, and ends what runs.
-func (m *Manager) remove(ctx context.Context, c *managed, backends ...*backend) error {
-	if up := c.release(); up != nil {
-		if err := c.thaw(ctx, up); err != nil {
-			c.log.Warn("delete a cluster in its sleep", "error", err)
-		}
-	}
-	c.to(Deleting, "", nil)
-	var errs []error
-	for _, b := range backends {
-		errs = append(errs, b.Provider.Delete(ctx, c.id))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return c.fail(ctx, err, Failed)
-	}
-	c.to(Absent, "", nil)
-	return nil
-}
-
-// stop ends the cluster and keeps its data. One that cannot be stopped goes on.
-func (m *Manager) stop(ctx context.Context, c *managed, reason string) error {
-	up := c.release()
-	if up == nil {
-		return nil
-	}
-	if err := c.thaw(ctx, up); err != nil {
-		c.log.Warn("stop a cluster in its sleep", "error", err)
-	}
-	if err := up.Stop(ctx); err != nil {
-		c.adopt(up)
-		return fmt.Errorf("stop cluster %s: %w", c.id, err)
-	}
-	c.to(Stopped, reason, nil)
-	return nil
 }

@@ -27,11 +27,13 @@ type fakeProvider struct {
 	most   int   // starts at the same time, at most
 	calls  []string
 	up     map[string]*fakeCluster
-	sleeps bool // its clusters are Freezers
+	ports  map[string]string
+	sleeps bool  // its clusters are Freezers
+	memory int64 // of each of its clusters
 }
 
 func newFake(ids ...string) *fakeProvider {
-	p := &fakeProvider{data: map[string]bool{}, up: map[string]*fakeCluster{}}
+	p := &fakeProvider{data: map[string]bool{}, up: map[string]*fakeCluster{}, ports: map[string]string{}}
 	for _, id := range ids {
 		p.data[id] = true
 	}
@@ -49,6 +51,7 @@ func (p *fakeProvider) Adopt(ctx context.Context, spec Spec, progress func(Phase
 func (p *fakeProvider) start(ctx context.Context, call string, spec Spec, progress func(Phase)) (Cluster, error) {
 	p.mu.Lock()
 	p.calls = append(p.calls, call+" "+spec.ID)
+	p.ports[spec.ID] = spec.Ports
 	p.starts++
 	p.most = max(p.most, p.starts)
 	fail := p.fail
@@ -71,7 +74,7 @@ func (p *fakeProvider) start(ctx context.Context, call string, spec Spec, progre
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.data[spec.ID] = true
-	c := &fakeCluster{id: spec.ID}
+	c := &fakeCluster{id: spec.ID, memory: p.memory}
 	c.health.Set(Health{Ready: true})
 	p.up[spec.ID] = c
 	if p.sleeps {
@@ -114,14 +117,17 @@ type fakeCluster struct {
 	id      string
 	health  observe.Value[Health]
 	stuck   error // why it does not stop
+	memory  int64
 	stopped bool
 }
 
-func (c *fakeCluster) ID() string                             { return c.id }
-func (c *fakeCluster) Config() *rest.Config                   { return &rest.Config{} }
-func (c *fakeCluster) LearnerConfig() *rest.Config            { return &rest.Config{} }
-func (c *fakeCluster) Capabilities() Capabilities             { return Capabilities{Backend: "fake"} }
-func (c *fakeCluster) Usage(context.Context) (Usage, error)   { return Usage{}, nil }
+func (c *fakeCluster) ID() string                  { return c.id }
+func (c *fakeCluster) Config() *rest.Config        { return &rest.Config{} }
+func (c *fakeCluster) LearnerConfig() *rest.Config { return &rest.Config{} }
+func (c *fakeCluster) Capabilities() Capabilities  { return Capabilities{Backend: "fake"} }
+func (c *fakeCluster) Usage(context.Context) (Usage, error) {
+	return Usage{PrivateBytes: c.memory}, nil
+}
 func (c *fakeCluster) Health(tell func(Health)) (stop func()) { return c.health.Follow(tell) }
 
 func (c *fakeCluster) Stop(context.Context) error {

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -30,37 +29,6 @@ func (s *Store) EnsureLearner(ctx context.Context, id, name string) (Learner, er
 	}
 	learner.CreatedAt = fromMillis(created)
 	return learner, nil
-}
-
-// Backend returns the name of the backend that the learner chose for their cluster, "" when they chose none.
-func (s *Store) Backend(ctx context.Context, learner string) (string, error) {
-	var name string
-	err := s.db.QueryRowContext(ctx, `SELECT backend FROM learners WHERE id = ?`, learner).Scan(&name)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return "", fmt.Errorf("read the backend of learner %s: %w", learner, err)
-	}
-	return name, nil
-}
-
-// SetBackend remembers the backend that the learner chose.
-func (s *Store) SetBackend(ctx context.Context, learner, name string) error {
-	result, err := s.db.ExecContext(ctx, `UPDATE learners SET backend = ? WHERE id = ?`, name, learner)
-	if err == nil {
-		err = changed(result)
-	}
-	if err != nil {
-		return fmt.Errorf("remember the backend of learner %s: %w", learner, err)
-	}
-	return nil
-}
-
-// changed returns ErrNotFound when a change met no row.
-func changed(result sql.Result) error {
-	n, err := result.RowsAffected()
-	if err == nil && n == 0 {
-		return ErrNotFound
-	}
-	return err
 }
 
 // VisitLesson remembers that the learner opened a lesson's page.

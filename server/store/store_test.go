@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -105,13 +106,19 @@ func TestNewerSchemaIsRefusedAndLeftAlone(t *testing.T) {
 func TestDownRemovesWhatUpMade(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	down, err := migrations.ReadFile("migrations/00001_start.sql")
+	files, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, script, _ := strings.Cut(string(down), "-- +goose Down")
-	if _, err := s.db.Exec(script); err != nil {
-		t.Fatal(err)
+	for _, file := range slices.Backward(files) {
+		text, err := migrations.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, down, _ := strings.Cut(string(text), "-- +goose Down")
+		if _, err := s.db.Exec(down); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
 	}
 	var left int
 	s.db.QueryRow(`SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'goose_%'`).Scan(&left)
@@ -416,5 +423,40 @@ func TestBackend(t *testing.T) {
 	}
 	if err := s.SetBackend(t.Context(), "nobody", "kind"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a choice of nobody: %v", err)
+	}
+}
+
+func TestGivenClusters(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	if _, err := s.EnsureLearner(t.Context(), "ada", "Ada"); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		learner, backend, id string
+		refused              bool
+		given                []string // of the backend, afterwards
+	}{
+		{"local", "embedded", "warm-1", false, []string{"warm-1"}},
+		{"local", "kind", "warm-1", false, []string{"warm-1"}},
+		{"ada", "embedded", "warm-1", true, []string{"warm-1"}},
+		{"ada", "embedded", "warm-2", false, []string{"warm-1", "warm-2"}},
+		{"local", "embedded", "warm-3", false, []string{"warm-2", "warm-3"}},
+		{"local", "embedded", "", false, []string{"warm-2"}},
+		{"local", "embedded", "", false, []string{"warm-2"}},
+		{"nobody", "embedded", "warm-4", true, []string{"warm-2"}},
+	} {
+		if err := s.SetCluster(t.Context(), step.learner, step.backend, step.id); (err != nil) != step.refused {
+			t.Errorf("%+v: %v", step, err)
+		}
+		given, err := s.Clusters(t.Context(), step.backend)
+		slices.Sort(given)
+		if err != nil || !slices.Equal(given, step.given) {
+			t.Errorf("%+v: given are %q, %v", step, given, err)
+		}
+		id, err := s.Cluster(t.Context(), step.learner, step.backend)
+		if err != nil || !step.refused && id != step.id {
+			t.Errorf("%+v: it is %q, %v", step, id, err)
+		}
 	}
 }

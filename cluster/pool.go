@@ -1,0 +1,220 @@
+package cluster
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	// aheadPrefix begins the IDs of clusters that are made ahead; no learner's ID does. A cluster keeps its ID when it is given to a
+	// learner.
+	aheadPrefix = "warm-"
+	// refillPause is how long the pool waits after a cluster that could not be made.
+	refillPause = time.Minute
+)
+
+// A pool has clusters of the first backend that are ready and nobody's yet.
+type pool struct {
+	mu    sync.Mutex
+	ready []*managed
+	spent chan struct{} // somebody wanted one; holds one
+}
+
+// WarmUp makes n clusters ahead, or as many as are missing to n, and returns when they are ready. progress is told, one
+// call at a time, how many there are. Those that learners claim meanwhile are not replaced. When ctx ends or one cannot be
+// made, those that are ready stay, and the others are given up.
+func (m *Manager) WarmUp(ctx context.Context, n int, progress func(ready int)) error {
+	ready := m.pool.size()
+	progress(ready)
+	var mu sync.Mutex
+	group, ctx := errgroup.WithContext(ctx)
+	for range n - ready {
+		group.Go(func() error {
+			if err := m.makeAhead(ctx); err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			ready++
+			progress(ready)
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// refill keeps the pool as large as the Options say. It ends with the Manager.
+func (m *Manager) refill() {
+	if err := m.sweep(m.life); err != nil {
+		m.o.Logger.Warn("remove clusters that an earlier run made ahead", "error", err)
+	}
+	for m.o.Warm > 0 && m.life.Err() == nil {
+		var retry <-chan time.Time
+		if m.pool.size() < m.o.Warm {
+			err := m.makeAhead(m.life)
+			if err == nil {
+				continue
+			}
+			m.o.Logger.Info("no cluster could be made ahead", "error", err)
+			retry = time.After(refillPause)
+		}
+		select {
+		case <-m.pool.spent:
+		case <-retry:
+		case <-m.life.Done():
+		}
+	}
+}
+
+// sweep deletes what earlier runs made ahead and gave to nobody.
+func (m *Manager) sweep(ctx context.Context) error {
+	var errs []error
+	for _, b := range m.backends {
+		ids, err := b.Provider.List(ctx)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		given, err := m.o.Choices.Clusters(ctx, b.Name)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		for _, id := range ids {
+			if strings.HasPrefix(id, aheadPrefix) && !slices.Contains(given, id) && !m.knows(id) {
+				errs = append(errs, b.Provider.Delete(ctx, id))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// makeAhead makes one more cluster for the pool. When ctx ends it is given up.
+func (m *Manager) makeAhead(ctx context.Context) error {
+	c := m.managed(aheadPrefix + strings.ToLower(rand.Text()[:10]))
+	if _, err := wait(ctx, m.do(c, start, m.start)); err != nil {
+		return errors.Join(fmt.Errorf("make a cluster ahead: %w", err), m.discard(c))
+	}
+	m.pool.add(c)
+	return nil
+}
+
+// discard deletes a cluster that is nobody's.
+func (m *Manager) discard(c *managed) error {
+	_, err := wait(context.WithoutCancel(m.life), m.do(c, remove, func(ctx context.Context, c *managed) (Cluster, error) {
+		return nil, m.remove(ctx, c, m.backends[0])
+	}))
+	if errors.Is(err, ErrClosed) {
+		return nil // the next run's sweep does it
+	}
+	if err == nil {
+		m.forget(c)
+	}
+	return err
+}
+
+// take gives the learner a cluster of the pool; nil if there is none for them. It is theirs when that is remembered: a
+// crash in between leaves it to the sweep.
+func (m *Manager) take(ctx context.Context, c *managed, b *backend) (Cluster, error) {
+	if c.ahead || b != m.backends[0] {
+		return nil, nil
+	}
+	for {
+		spare := m.pool.next()
+		select {
+		case m.pool.spent <- struct{}{}:
+		default:
+		}
+		if spare == nil {
+			return nil, nil
+		}
+		up, err := m.give(ctx, spare, c, b)
+		if err == nil {
+			c.adopt(up)
+			m.forget(spare)
+			return up, nil
+		}
+		if ctx.Err() != nil {
+			m.pool.add(spare)
+			return nil, err
+		}
+		c.log.Warn("a cluster made ahead is no good", "spare", spare.id, "error", err)
+		m.running.Go(func() { _ = m.discard(spare) })
+	}
+}
+
+func (m *Manager) give(ctx context.Context, spare, c *managed, b *backend) (Cluster, error) {
+	if s := spare.status.Get(); s.State != Ready && s.State != Frozen {
+		return nil, fmt.Errorf("it is %s (%s)", s.State, s.Reason)
+	}
+	if _, err := wait(ctx, m.do(spare, start, m.start)); err != nil { // wakes it
+		return nil, err
+	}
+	if err := link(m.o.Ports(c.id), m.o.Ports(spare.id)); err != nil {
+		return nil, err
+	}
+	if err := m.o.Choices.SetCluster(ctx, c.id, b.Name, spare.id); err != nil {
+		return nil, err
+	}
+	return spare.release(), nil
+}
+
+// link lets a cluster that was made with one folder of sockets find a learner's. From its next start on it knows them.
+func link(learners, made string) error {
+	if learners == "" {
+		return nil
+	}
+	unlink(made) // of a try before
+	if err := os.MkdirAll(learners, 0o700); err != nil {
+		return fmt.Errorf("make the learner's folder of sockets: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(made), 0o700); err != nil {
+		return fmt.Errorf("make the folder of a link: %w", err)
+	}
+	if err := os.Symlink(learners, made); err != nil {
+		return fmt.Errorf("link the learner's folder of sockets: %w", err)
+	}
+	return nil
+}
+
+// unlink removes what link has made, and nothing else.
+func unlink(made string) {
+	if target, err := os.Readlink(made); err == nil && target != "" {
+		_ = os.Remove(made)
+		_ = os.Remove(filepath.Dir(made)) // if it is empty
+	}
+}
+
+func (p *pool) size() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.ready)
+}
+
+func (p *pool) add(c *managed) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ready = append(p.ready, c)
+}
+
+// next takes a cluster out, the oldest one; nil if there is none.
+func (p *pool) next() *managed {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.ready) == 0 {
+		return nil
+	}
+	c := p.ready[0]
+	p.ready = p.ready[1:]
+	return c
+}
