@@ -15,7 +15,8 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
 # The rooms that do not link the control plane; vet and staticcheck would compile all of Kubernetes for the others.
-LIGHT := ./assets ./checker/... ./cli/... ./cluster ./cluster/observe ./content/... ./exercises/... ./gateway/... ./server/... ./shell/... ./test/doors/...
+LIGHT := ./assets ./checker/... ./cli/... ./cluster ./cluster/kind/... ./cluster/learner/... ./cluster/observe ./content/... ./exercises/... ./gateway/... ./server/... ./shell/... ./test/doors/...
+SCENARIOS := ./test/scenarios ./test/kind ./test/streams
 HEAVY := . ./cluster/embedded/...
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
@@ -72,8 +73,10 @@ verify: $(BIN) operators ## prove every exercise and transcript against a live A
 	./$(BIN) verify --programs operator/bin --parallel $(PARALLEL) --again
 
 .PHONY: operators
-operators:
+operators: $(BIN)
 	cd operator && go build -ldflags '-s -w' -o bin/ ./cmd/variants && go build -ldflags '-s -w' -o bin/manager ./cmd
+	./$(BIN) kind build operator/cmd --tag backup-operator:v1 --output operator/bin/backup-operator.tar
+	cp operator/hack/deploy operator/bin/
 
 .PHONY: test-operator
 test-operator: $(BIN) operators ## the reference operator, and the project that is laid out
@@ -85,11 +88,15 @@ test-operator: $(BIN) operators ## the reference operator, and the project that 
 test-e2e: $(BIN) ## a person's way through the pages, in Chromium, with axe
 	cd assets && APILAB_BIN=$(CURDIR)/$(BIN) npm run e2e
 
+.PHONY: test-kind
+test-kind: $(BIN) operators assets/node_modules/.installed ## everything that takes real nodes; without a container engine, in kindlab
+	test/kind/run
+
 .PHONY: lint
 lint: assets/node_modules/.installed ## gofmt, go vet, staticcheck, eslint, tsc
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "gofmt these files:"; echo "$$unformatted"; exit 1; fi
-	go vet $(LIGHT) ./test/scenarios
-	go run $(STATICCHECK) $(LIGHT) ./test/scenarios
+	go vet $(LIGHT) $(SCENARIOS)
+	go run $(STATICCHECK) $(LIGHT) $(SCENARIOS)
 	cd assets && npm run lint
 
 .PHONY: bench
