@@ -165,8 +165,8 @@ func (h *Hub) followCluster() {
 	}
 }
 
-// fitSession ends the session of a cluster that is gone and begins one on a cluster that is new. A cluster that is
-// healed on its data stays the same: its session goes on.
+// fitSession ends the session of a cluster that is gone or was put to rest, and begins one on a cluster that is new or
+// awake again. A cluster that is healed on its data stays the same: its session goes on.
 func (h *Hub) fitSession() {
 	h.mu.Lock()
 	status, incarnation, old := h.status, h.incarnation, h.session
@@ -176,7 +176,8 @@ func (h *Hub) fitSession() {
 	if status.State == cluster.Ready {
 		current, _ = h.o.Clusters.Get(h.id)
 	}
-	gone := old != nil && (old.incarnation != incarnation || current != nil && current != old.cluster)
+	rests := status.State == cluster.Frozen || status.State == cluster.Stopped // its watches are not answered
+	gone := old != nil && (old.incarnation != incarnation || rests || current != nil && current != old.cluster)
 	if gone {
 		h.endSession(old, old.incarnation != incarnation)
 		old = nil

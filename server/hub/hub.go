@@ -30,6 +30,7 @@ type Clusters interface {
 	Stop(ctx context.Context, id string) error
 	Switch(ctx context.Context, id, backend string) error
 	Backends() []string
+	Use(id string) (release func()) // while it is in use it is not put to rest
 }
 
 // Progress is where a learner's progress is kept; a *store.Store is one.
@@ -113,6 +114,9 @@ type Hub struct {
 	looking     bool                // will soon look whether they have changed
 
 	openingTerminals int
+
+	release      func() // ends the use of the cluster; nil while nothing uses it
+	lookingAgain bool   // will soon look whether something does
 }
 
 // New starts following the learner's cluster. It does not start the cluster: Start does.
@@ -155,6 +159,7 @@ func (h *Hub) Join(p Page) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.pages[p] = true
+	h.occupy()
 	h.sendTo(p, "", h.hello())
 	for _, e := range h.editors {
 		h.sendTo(p, "", e.message())
@@ -166,6 +171,7 @@ func (h *Hub) Leave(p Page) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.pages, p)
+	h.occupy()
 }
 
 // Notify tells all pages something.
@@ -186,6 +192,7 @@ func (h *Hub) Close() {
 		return
 	}
 	h.closed = true
+	h.occupy()
 	terminals, session := h.terminals, h.session
 	h.mu.Unlock()
 	for _, stop := range h.unsubscribe {

@@ -30,6 +30,7 @@ type clusters struct {
 	current cluster.Cluster
 	follow  []func(cluster.Status)
 	claims  int
+	uses    int // under way
 
 	switches []string
 	replace  context.CancelFunc // ends the switch under way
@@ -66,6 +67,17 @@ func (c *clusters) Subscribe(id string, fn func(cluster.Status)) (stop func()) {
 func (c *clusters) Reset(context.Context, string) error { return nil }
 func (c *clusters) Retry(context.Context, string) error { return nil }
 func (c *clusters) Backends() []string                  { return []string{"embedded", "kind"} }
+
+func (c *clusters) Use(string) (release func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.uses++
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.uses--
+	}
+}
 
 func (c *clusters) Stop(context.Context, string) error {
 	c.mu.Lock()

@@ -245,6 +245,7 @@ func (h *Hub) TerminalUsed() {
 
 // tellTerminals sends the list if it has changed; mu is held.
 func (h *Hub) tellTerminals() {
+	h.occupy()
 	list := h.terminalList()
 	if slices.Equal(list, h.listed) {
 		return
