@@ -3,7 +3,6 @@ package kind
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -92,14 +91,4 @@ func lines(out string) []string {
 		}
 	}
 	return all
-}
-
-// reachable asks the engine for something that only one that works can answer.
-func (e Engine) reachable(ctx context.Context) error {
-	_, err := e.run(ctx, quick, "ps", "--quiet", "--filter", "label="+clusterLabel+"=none")
-	var silent *SilentError
-	if err != nil && !errors.As(err, &silent) && ctx.Err() == nil {
-		return fmt.Errorf("%w: %w", ErrEngineDown, err)
-	}
-	return err
 }

@@ -9,12 +9,11 @@ import (
 
 // Errors that the provider's methods wrap.
 var (
-	ErrNoEngine   = errors.New("kind clusters need a container engine: install docker, podman or nerdctl, and start apilab again")
-	ErrEngineDown = errors.New("the container engine does not work")
-	ErrTaken      = errors.New("somebody else's kind cluster has that name")
-	ErrGone       = errors.New("reset the cluster to get a new one")
-	ErrVersion    = errors.New("the node image is of another Kubernetes version than the lessons")
-	ErrDiskFull   = errors.New("the disk is full: free some space, then retry")
+	ErrNoEngine = errors.New("kind clusters need a container engine: install docker, podman or nerdctl, and start apilab again")
+	ErrTaken    = errors.New("somebody else's kind cluster has that name")
+	ErrGone     = errors.New("reset the cluster to get a new one")
+	ErrVersion  = errors.New("the node image is of another Kubernetes version than the lessons")
+	ErrDiskFull = errors.New("the disk is full: free some space, then retry")
 )
 
 // A SilentError says that the engine did not answer in time.
