@@ -19,7 +19,8 @@ func (p *Program) benchCommand(*global) *cobra.Command {
 		Use:   "bench",
 		Short: "Measure starts, memory, idle CPU and latency on this machine",
 		Long: "Starts an apilab of its own on an empty data directory, measures it from outside, prints a table and writes the figures as\n" +
-			"JSON. It takes about two minutes; leave the machine alone meanwhile.",
+			"JSON. Where there is a container engine it then does the same with a kind cluster. It takes about two minutes for each; leave the\n" +
+			"machine alone meanwhile.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Says = func(step string) { fmt.Fprintf(p.Stderr, "%s …\n", step) }
 			if path, err := exec.LookPath("kubectl"); err == nil {

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -43,6 +44,30 @@ func measureStarts(ctx context.Context, o Options, _ *subject, p *page, report *
 	return nil
 }
 
+// measureSwitch lets the learner's cluster become one of kind, which has to be made: from the click to ready, the end of the
+// embedded one included.
+func measureSwitch(ctx context.Context, p *page, report *Report) error {
+	began := time.Now()
+	if err := p.ask(ctx, "cluster.switch", map[string]any{"backend": kind}, nil); err != nil {
+		return err
+	}
+	limit, cancel := context.WithTimeout(ctx, readyTime)
+	defer cancel()
+	switched := false
+	err := p.until(limit, func() (bool, error) {
+		if switched && p.status.Backend != kind { // it failed, and the one before is there again
+			return false, errors.New(p.status.Reason)
+		}
+		switched = p.status.Backend == kind
+		return switched && p.status.State == cluster.Ready, nil
+	})
+	if err != nil {
+		return err
+	}
+	report.add("switch from an embedded cluster to a ready one", "s", 0, time.Since(began).Seconds())
+	return nil
+}
+
 // measureIdle looks at a cluster that nobody uses, once it has calmed down.
 func measureIdle(ctx context.Context, o Options, _ *subject, p *page, report *Report) error {
 	if err := sleep(ctx, o.Settle); err != nil {
@@ -61,6 +86,11 @@ func measureIdle(ctx context.Context, o Options, _ *subject, p *page, report *Re
 	}
 	const mib = 1 << 20
 	busy := 100 * (after.CPU - before.CPU).Seconds() / time.Since(started).Seconds()
+	if report.backend == kind {
+		report.add("idle node, memory (working set)", "MiB", 0, float64(after.PrivateBytes)/mib)
+		report.add("idle node, CPU", "% of a core", 0, busy)
+		return nil
+	}
 	report.add("idle cluster, private (anonymous) memory", "MiB", 80, float64(after.PrivateBytes)/mib)
 	report.add("idle cluster, proportional memory (PSS)", "MiB", 0, float64(after.PSSBytes)/mib)
 	report.add("idle cluster, CPU", "% of a core", 0.2, busy)

@@ -29,12 +29,14 @@ type page struct {
 	nextID  uint64
 	replies map[uint64]chan reply
 	status  cluster.Status
-	check   checker.CheckState // of the workload's exercise
-	turned  time.Time          // when the page heard of it
-	output  []byte             // of the terminal
-	drawn   uint64             // offset of the end of output
-	err     error
-	changed chan struct{} // closed and replaced at each change
+	// backends are the kinds of clusters that the learner can have.
+	backends []string
+	check    checker.CheckState // of the workload's exercise
+	turned   time.Time          // when the page heard of it
+	output   []byte             // of the terminal
+	drawn    uint64             // offset of the end of output
+	err      error
+	changed  chan struct{} // closed and replaced at each change
 }
 
 type reply struct {
@@ -118,11 +120,12 @@ func (p *page) take(ctx context.Context, kind websocket.MessageType, data []byte
 		return p.conn.Write(ctx, websocket.MessageBinary, flow.Append(nil))
 	}
 	var message struct {
-		Type    string                `json:"type"`
-		ID      uint64                `json:"id"`
-		Cluster cluster.Status        `json:"cluster"`
-		Status  cluster.Status        `json:"status"`
-		State   checker.ExerciseState `json:"state"`
+		Type     string                `json:"type"`
+		ID       uint64                `json:"id"`
+		Cluster  cluster.Status        `json:"cluster"`
+		Status   cluster.Status        `json:"status"`
+		State    checker.ExerciseState `json:"state"`
+		Backends []string              `json:"backends"`
 		reply
 	}
 	if err := json.Unmarshal(data, &message); err != nil {
@@ -131,7 +134,7 @@ func (p *page) take(ctx context.Context, kind websocket.MessageType, data []byte
 	p.change(func() {
 		switch message.Type {
 		case "hello":
-			p.status = message.Cluster
+			p.status, p.backends = message.Cluster, message.Backends
 		case "cluster":
 			p.status = message.Status
 		case "exercise":

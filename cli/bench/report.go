@@ -17,6 +17,8 @@ type Report struct {
 	Time    time.Time `json:"time"`
 	Machine Machine   `json:"machine"`
 	Figures []Figure  `json:"figures"`
+
+	backend string // of the cluster that is measured
 }
 
 // A Machine says how large the machine is.
@@ -29,27 +31,32 @@ type Machine struct {
 
 // A Figure is one measured value.
 type Figure struct {
-	Name  string  `json:"name"`
-	Value float64 `json:"value"`
-	Unit  string  `json:"unit"`
-	Goal  float64 `json:"goal,omitempty"` // at most; 0: none
+	Backend string  `json:"backend"` // of the cluster, "embedded" or "kind"
+	Name    string  `json:"name"`
+	Value   float64 `json:"value"`
+	Unit    string  `json:"unit"`
+	Goal    float64 `json:"goal,omitempty"` // at most; 0: none
 }
 
 func newReport() *Report {
 	machine := Machine{System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU()}
 	machine.look()
-	return &Report{Time: time.Now().UTC().Truncate(time.Second), Machine: machine}
+	return &Report{Time: time.Now().UTC().Truncate(time.Second), Machine: machine, backend: embedded}
 }
 
+// add notes a figure of the cluster that is measured. The goals are the embedded cluster's.
 func (r *Report) add(name, unit string, goal, value float64) {
-	r.Figures = append(r.Figures, Figure{name, value, unit, goal})
+	if r.backend != embedded {
+		goal = 0
+	}
+	r.Figures = append(r.Figures, Figure{r.backend, name, value, unit, goal})
 }
 
 // WriteTable writes the figures for people.
 func (r *Report) WriteTable(w io.Writer) error {
 	fmt.Fprintf(w, "%s, %d CPUs%s\n\n", r.Machine.System, r.Machine.CPUs, r.Machine.details())
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "what\tvalue\t\tgoal\t\t")
+	fmt.Fprintln(table, "cluster\twhat\tvalue\t\tgoal\t\t")
 	for _, f := range r.Figures {
 		goal, verdict := "", ""
 		if f.Goal != 0 {
@@ -58,7 +65,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 				verdict = "reached"
 			}
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t\n", f.Name, number(f.Value), f.Unit, goal, verdict)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t\n", f.Backend, f.Name, number(f.Value), f.Unit, goal, verdict)
 	}
 	return table.Flush()
 }
