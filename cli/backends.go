@@ -57,7 +57,7 @@ func (p *Program) newBackend(ctx context.Context, name, dir string, o backendFla
 		if err != nil {
 			return backend{}, err
 		}
-		return backend{cluster.Backend{Name: name, Provider: provider}, provider.Close}, nil
+		return backend{cluster.Backend{Name: name, Provider: provider, Memory: 128 << 20}, provider.Close}, nil
 	}
 	engine, err := kind.Detect(ctx)
 	if err != nil {
@@ -70,7 +70,7 @@ func (p *Program) newBackend(ctx context.Context, name, dir string, o backendFla
 		return backend{}, err
 	}
 	// A node's start takes more than one processor for half a minute.
-	return backend{cluster.Backend{Name: name, Provider: provider, Parallel: max(1, runtime.GOMAXPROCS(0)/4)}, provider.Close}, nil
+	return backend{cluster.Backend{Name: name, Provider: provider, Parallel: max(1, runtime.GOMAXPROCS(0)/4), Memory: 600 << 20}, provider.Close}, nil
 }
 
 func (p *Program) kindOptions(dir string, engine kind.Engine, o backendFlags) kind.Options {

@@ -29,6 +29,7 @@ const preferredPort = 8484
 type serveOptions struct {
 	*global
 	backends    backendFlags
+	upkeep      upkeepFlags
 	port        int
 	gatewayPort int
 	content     string
@@ -51,6 +52,7 @@ func (p *Program) serveCommand(g *global) *cobra.Command {
 	flags.StringVar(&o.content, "content", "", "folder with your own content/ and exercises/, read again whenever they change")
 	flags.StringVar(&o.shell, "shell", "sandboxed", "shell in the terminals: sandboxed, or host for your own $SHELL with all your rights")
 	o.backends.add(flags)
+	o.upkeep.add(flags)
 	flags.BoolVar(&o.noOpen, "no-open", false, "do not open the browser")
 	return cmd
 }
@@ -65,6 +67,9 @@ func (o *serveOptions) validate() error {
 		return &usageError{fmt.Errorf("--shell: there is no shell %q: choose sandboxed or host", o.shell), "apilab serve"}
 	}
 	if err := o.backends.validate(); err != nil {
+		return &usageError{err, "apilab serve"}
+	}
+	if _, err := o.upkeep.options(); err != nil {
 		return &usageError{err, "apilab serve"}
 	}
 	return nil
@@ -122,6 +127,10 @@ func (p *Program) newServer(dir *datadir.Dir, o serveOptions, all []backend, log
 	for n, b := range all {
 		backends[n] = b.Backend
 	}
+	upkeep, err := o.upkeep.options()
+	if err != nil {
+		return nil, err
+	}
 	ports := []int{o.port}
 	if o.port == 0 {
 		ports = []int{lastPort(dir), preferredPort, 0}
@@ -130,6 +139,7 @@ func (p *Program) newServer(dir *datadir.Dir, o serveOptions, all []backend, log
 		s, err := server.New(server.Options{
 			DataDir:     dir.Path,
 			Backends:    backends,
+			Clusters:    upkeep,
 			Listen:      net.JoinHostPort("127.0.0.1", strconv.Itoa(port)),
 			GatewayPort: o.gatewayPort,
 			ContentDir:  o.content,

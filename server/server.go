@@ -33,6 +33,7 @@ const localLearner = "local"
 type Options struct {
 	DataDir  string            // absolute; made if absent, mode 0700
 	Backends []cluster.Backend // kinds of clusters, at least one; learners begin with the first
+	Clusters cluster.Options   // how they are looked after; Choices, Ports and Logger are the server's own
 	// Listen is the pages' address, on loopback. Its port 0 is any free one. Default: 127.0.0.1:0.
 	Listen string
 	// GatewayPort is the port of the API gateway; 0: that of last time, else 6443, else any free one.
@@ -123,7 +124,8 @@ func New(o Options) (_ *Server, err error) {
 	if s.listener, err = listen(o.Listen); err != nil {
 		return nil, err
 	}
-	s.clusters = cluster.NewManager(o.Backends, cluster.Options{Choices: s.store, Ports: s.portsDir, Logger: s.log})
+	o.Clusters.Choices, o.Clusters.Ports, o.Clusters.Logger = s.store, s.portsDir, s.log
+	s.clusters = cluster.NewManager(o.Backends, o.Clusters)
 	s.gateway, err = gateway.New(gateway.Options{
 		Dir: filepath.Join(o.DataDir, "gateway"), Clusters: s.clusters, Port: o.GatewayPort, Default: localLearner, Logger: s.log})
 	if err != nil {
@@ -201,6 +203,9 @@ func (s *Server) Close() error {
 	}
 	if s.gateway != nil {
 		errs = append(errs, s.gateway.Close())
+	}
+	if s.clusters != nil {
+		errs = append(errs, s.clusters.Close(context.Background()))
 	}
 	if s.listener != nil {
 		errs = append(errs, s.listener.Close())
