@@ -29,6 +29,12 @@ const (
 	bad     grade = "FAIL" // it does not
 )
 
+// A named finding is one line of doctor's.
+type named struct {
+	name string
+	finding
+}
+
 // An examination is one check of doctor.
 type examination struct {
 	name string
@@ -36,11 +42,18 @@ type examination struct {
 }
 
 func (p *Program) doctorCommand(g *global) *cobra.Command {
-	return &cobra.Command{
+	var (
+		o        backendFlags
+		learners int
+	)
+	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check that this machine has what apilab needs",
 		Long:  "Checks that this machine has what apilab needs, and says what to do where something is missing. It makes\nnothing but the data directory.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.validate(); err != nil {
+				return &usageError{err, "apilab doctor"}
+			}
 			return p.examine(cmd.Context(), []examination{
 				{"system", examineSystem},
 				{"data directory", func(context.Context) finding { return examineDataDir(g.dataDir) }},
@@ -51,27 +64,36 @@ func (p *Program) doctorCommand(g *global) *cobra.Command {
 				{"shell sandbox", examineSandbox},
 				{"browser", examineBrowser},
 				{"kubectl", examineKubectl},
-			})
+			}, func(ctx context.Context) []named { return p.examineKind(ctx, g.dataDir, o, learners) })
 		},
 	}
+	o.add(cmd.Flags())
+	cmd.Flags().IntVar(&learners, "learners", 1, "learners at a time whose kind clusters this machine is to hold")
+	return cmd
 }
 
-func (p *Program) examine(ctx context.Context, examinations []examination) error {
+// examine prints what each examination finds, and then what more is found.
+func (p *Program) examine(ctx context.Context, examinations []examination, more func(context.Context) []named) error {
 	failures := 0
-	for _, e := range examinations {
-		f := e.run(ctx)
-		fmt.Fprintf(p.Stdout, "%-5s %-15s %s\n", f.grade, e.name, f.says)
+	tell := func(f named) {
+		fmt.Fprintf(p.Stdout, "%-5s %-24s %s\n", f.grade, f.name, f.says)
 		if f.grade != good && f.fix != "" {
-			fmt.Fprintf(p.Stdout, "%-5s %-15s → %s\n", "", "", f.fix)
+			fmt.Fprintf(p.Stdout, "%-5s %-24s → %s\n", "", "", f.fix)
 		}
 		if f.grade == bad {
 			failures++
 		}
 	}
+	for _, e := range examinations {
+		tell(named{e.name, e.run(ctx)})
+	}
+	for _, f := range more(ctx) {
+		tell(f)
+	}
 	if failures > 0 {
 		return errReported
 	}
-	fmt.Fprintln(p.Stdout, "\napilab can run here. It needs no network, no Docker and no account.")
+	fmt.Fprintln(p.Stdout, "\napilab can run here. It needs no network and no account, and an engine for real nodes alone.")
 	return nil
 }
 

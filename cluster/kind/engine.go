@@ -35,24 +35,33 @@ const (
 	slow   = 3 * time.Minute  // to stop, start or remove them
 )
 
-// Detect finds the engine that kind would use. It looks for programs and asks none of them to do anything: it takes no
-// longer than they need to tell their versions, and an engine that does not work is found too.
+// Detect finds the engine to use: what kind's users chose, else the first installed one in kind's order. Of several, it is
+// the first that works. A single one is not asked to do anything, so that a server's start does not wait for it: it may be
+// found and not work.
 func Detect(ctx context.Context) (Engine, error) {
-	ctx, cancel := context.WithTimeout(ctx, glance)
-	defer cancel()
 	if name := os.Getenv(chosenBy); name != "" {
 		if _, err := exec.LookPath(name); err != nil {
 			return "", fmt.Errorf("%w: %s asks for %s, which is not installed", ErrNoEngine, chosenBy, name)
 		}
 		return Engine(name), nil
 	}
+	var installed []Engine
 	for _, e := range engines {
-		out, err := exec.CommandContext(ctx, string(e.name), "-v").Output()
-		if err == nil && strings.HasPrefix(string(out), e.says) {
-			return e.name, nil
+		if out, err := e.name.run(ctx, glance, "-v"); err == nil && strings.HasPrefix(out, e.says) {
+			installed = append(installed, e.name)
 		}
 	}
-	return "", ErrNoEngine
+	if len(installed) == 0 {
+		return "", ErrNoEngine
+	}
+	if len(installed) > 1 {
+		for _, e := range installed {
+			if _, err := e.run(ctx, glance, "ps", "--quiet"); err == nil {
+				return e, nil
+			}
+		}
+	}
+	return installed[0], nil
 }
 
 // run runs one of the engine's commands and returns what it printed. A command that takes longer than limit is ended.
@@ -69,7 +78,10 @@ func (e Engine) run(ctx context.Context, limit time.Duration, args ...string) (s
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	default:
-		return "", newEngineError(e, args, problems.String()+out.String(), err)
+		if problems.Len() == 0 {
+			problems = out
+		}
+		return "", newEngineError(e, args, problems.String(), err)
 	}
 }
 

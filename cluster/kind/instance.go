@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
@@ -28,6 +29,7 @@ type instance struct {
 	life   context.Context // ends when the instance shall
 	cancel context.CancelFunc
 	parts  sync.WaitGroup // what runs in the background
+	frozen atomic.Bool    // nobody takes its silence for a death
 
 	mu      sync.Mutex
 	d       description

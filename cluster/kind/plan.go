@@ -10,15 +10,21 @@ import (
 // DefaultImage is the node image of kind's release.
 const DefaultImage = defaults.Image
 
-// serverPatch lets the API server find its egress: see egress.go. It adds to what kind sets, where a merge patch would
-// replace it.
-const serverPatch = `
+// kubeadmPatch lets the API server find its egress: see egress.go. And nobody elects a leader where there is one of each: a
+// cluster that was frozen would have lost it. It adds to what kind sets, where a merge patch would replace it.
+const kubeadmPatch = `
 - op: add
   path: /apiServer/extraArgs/-
   value: {name: egress-selector-config-file, value: ` + mountPoint + `/` + egressConfigFile + `}
 - op: add
   path: /apiServer/extraVolumes
   value: [{name: apilab, hostPath: ` + mountPoint + `, mountPath: ` + mountPoint + `, readOnly: true, pathType: Directory}]
+- op: add
+  path: /controllerManager/extraArgs/-
+  value: {name: leader-elect, value: "false"}
+- op: add
+  path: /scheduler/extraArgs
+  value: [{name: leader-elect, value: "false"}]
 `
 
 // plan is kind's configuration of a cluster of n nodes, the first of which is the control plane. All is as kind makes it,
@@ -30,7 +36,7 @@ func plan(id string, n int, image string, f folder) *v1alpha4.Cluster {
 		// The address that the port is published on, for this machine alone.
 		Networking: v1alpha4.Networking{APIServerAddress: "127.0.0.1"},
 		KubeadmConfigPatchesJSON6902: []v1alpha4.PatchJSON6902{{
-			Group: "kubeadm.k8s.io", Version: "v1beta4", Kind: "ClusterConfiguration", Patch: serverPatch,
+			Group: "kubeadm.k8s.io", Version: "v1beta4", Kind: "ClusterConfiguration", Patch: kubeadmPatch,
 		}},
 	}
 	for i := range max(1, n) {

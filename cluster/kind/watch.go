@@ -49,8 +49,11 @@ func (i *instance) watch() {
 		case <-i.life.Done():
 			return
 		}
+		if i.frozen.Load() {
+			continue
+		}
 		silence := probe(i.life, client, i.Config().Host, i.p.o.ProbeEvery)
-		if silence == nil {
+		if silence == nil || i.frozen.Load() {
 			if !well {
 				i.health.Set(cluster.Health{Ready: true})
 			}
