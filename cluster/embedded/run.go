@@ -64,7 +64,7 @@ func startRun(o Options, config wire.Config, socket *os.File) (*run, error) {
 // environment is all that a control plane gets of ours: nothing that could send its connections elsewhere (HTTPS_PROXY).
 func environment() []string {
 	env := []string{"GOTRACEBACK=single", "GODEBUG=adaptivestackstart=0"}
-	for _, name := range []string{"TZ", "GODEBUG", "GOCOVERDIR"} {
+	for _, name := range []string{"TZ", "GODEBUG", "GOGC", "GOCOVERDIR"} {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}

@@ -123,7 +123,11 @@ func (i *instance) watch(r *run) error {
 			cancel()
 			return nil
 		case <-ticker.C:
-			if err := probe(i.life, client, i.admin.Host, i.o.ProbeEvery/3); err == nil {
+			if r.process.Frozen() {
+				silences = 0
+				continue
+			}
+			if err := probe(i.life, client, i.admin.Host, i.o.ProbeEvery/3); err == nil || r.process.Frozen() {
 				silences = 0
 			} else if silences++; silences >= maxSilences && i.life.Err() == nil {
 				r.process.Kill()

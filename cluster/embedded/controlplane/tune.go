@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"os"
 	"runtime"
 	"runtime/debug"
 	"time"
@@ -16,12 +17,19 @@ const (
 	settleTime     = 2 * time.Second // after readiness, for the controllers' first syncs
 )
 
-func tuneForStart() { debug.SetGCPercent(startGCPercent) }
+func tuneForStart() { collect(startGCPercent) }
 
 // tuneForIdle gives the memory of the start back. Few processors mean few threads that wake each other up, which is most
 // of what an idle control plane does; two still let a request run while the collector does.
 func tuneForIdle() {
-	debug.SetGCPercent(idleGCPercent)
+	collect(idleGCPercent)
 	runtime.GOMAXPROCS(min(2, runtime.NumCPU()))
 	debug.FreeOSMemory()
+}
+
+// collect sets how much garbage there may be, unless who started us has said it by GOGC.
+func collect(percent int) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(percent)
+	}
 }

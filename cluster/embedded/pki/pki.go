@@ -18,6 +18,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/apilab/apilab/cluster/learner"
 )
 
 // The names of the key pairs: NAME.crt and NAME.key in the folder.
@@ -36,10 +38,6 @@ const (
 // The service accounts' signing key is a bare pair: ServiceAccount.key and ServiceAccount.pub.
 const ServiceAccount = "sa"
 
-// LearnersGroup is the group of the learner's identity; a ClusterRoleBinding makes it cluster-admin, as kubeadm does
-// for its administrators. Membership of system:masters would put it beyond RBAC.
-const LearnersGroup = "apilab:learners"
-
 // lifetime of all certificates: a learner who comes back after years should not meet an expired one.
 const lifetime = 20 * 365 * 24 * time.Hour
 
@@ -53,7 +51,7 @@ var leaves = []leaf{
 	{name: APIServer, authority: CA, subject: pkix.Name{CommonName: "kube-apiserver"}, server: true},
 	{name: FrontProxy, authority: FrontProxyCA, subject: pkix.Name{CommonName: "front-proxy-client"}},
 	{name: Admin, authority: CA, subject: pkix.Name{CommonName: "apilab", Organization: []string{"system:masters"}}},
-	{name: Learner, authority: CA, subject: pkix.Name{CommonName: "learner", Organization: []string{LearnersGroup}}},
+	{name: Learner, authority: CA, subject: pkix.Name{CommonName: learner.User, Organization: []string{learner.Group}}},
 	{name: ControllerMgr, authority: CA, subject: pkix.Name{CommonName: "system:kube-controller-manager", Organization: []string{"system:masters"}}},
 	{name: Scheduler, authority: CA, subject: pkix.Name{CommonName: "system:kube-scheduler", Organization: []string{"system:masters"}}},
 	{name: Kubelet, authority: CA, subject: pkix.Name{CommonName: "apilab:kubelet", Organization: []string{"system:masters"}}},

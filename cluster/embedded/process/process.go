@@ -40,8 +40,10 @@ type Process struct {
 	done  chan struct{}
 	err   error // set before done closes
 	start time.Time
-	kill  sync.Mutex // serialises signals with the reaping of the process, so that no other process is ever hit
-	gone  bool
+
+	kill   sync.Mutex // serialises signals with the reaping of the process, so that no other process is ever hit
+	gone   bool
+	frozen bool
 }
 
 // Start starts the child. It does not wait for it to do anything.
@@ -142,8 +144,43 @@ func (p *Process) Kill() {
 	}
 }
 
+// Freeze stops the child and all processes of its group where they are, until Thaw. Frozen, it takes no CPU and dies as
+// any other: of Kill, and with its parent. (Where the kernel has no parent-death signal, it hangs up on stopped processes
+// that lose their parent.) It is an error if the child has ended.
+func (p *Process) Freeze() error {
+	p.kill.Lock()
+	defer p.kill.Unlock()
+	if p.gone {
+		return os.ErrProcessDone
+	}
+	if err := syscall.Kill(-p.cmd.Process.Pid, syscall.SIGSTOP); err != nil {
+		return err
+	}
+	p.frozen = true
+	return nil
+}
+
+// Thaw lets a frozen child go on, and tells whether it was frozen.
+func (p *Process) Thaw() (was bool) {
+	p.kill.Lock()
+	defer p.kill.Unlock()
+	was, p.frozen = p.frozen, false
+	if was && !p.gone {
+		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGCONT)
+	}
+	return was
+}
+
+// Frozen tells whether the child is frozen.
+func (p *Process) Frozen() bool {
+	p.kill.Lock()
+	defer p.kill.Unlock()
+	return p.frozen
+}
+
 // Stop tells the child a last line, which asks it to end, and kills it when ctx ends first.
 func (p *Process) Stop(ctx context.Context, line string) {
+	p.Thaw()
 	_, _ = io.WriteString(p.stdin, line+"\n") // fails when it has ended already
 	select {
 	case <-p.done:

@@ -46,10 +46,15 @@ func TestMain(m *testing.M) {
 		}
 		fmt.Println("locked")
 		select {}
-	case "child-parent": // has a child that does not listen to it
+	case "child-parent": // has a child that does not listen to it, frozen if there is another argument
 		p, err := Start(Options{Path: os.Args[0], Args: []string{"child-deaf"}})
 		if err != nil {
 			panic(err)
+		}
+		if len(os.Args) > 2 {
+			if err := p.Freeze(); err != nil {
+				panic(err)
+			}
 		}
 		fmt.Println(p.Pid())
 		select {}
@@ -102,6 +107,36 @@ func TestStopOfADeafChild(t *testing.T) {
 	}
 }
 
+func TestFreeze(t *testing.T) {
+	t.Parallel()
+	for end, how := range map[string]func(p *Process){
+		"killed":  (*Process).Kill,
+		"stopped": func(p *Process) { p.Stop(t.Context(), "stop") },
+		"thawed": func(p *Process) {
+			if !p.Thaw() || p.Thaw() || p.Frozen() {
+				t.Error("it was not frozen before its thaw, or is so after it")
+			}
+			p.Stop(t.Context(), "stop")
+		},
+	} {
+		t.Run(end, func(t *testing.T) {
+			t.Parallel()
+			p := start(t, "child-obey")
+			if err := p.Freeze(); err != nil || !p.Frozen() {
+				t.Fatalf("not frozen: %v", err)
+			}
+			how(p)
+			<-p.Done()
+			if err := p.Err(); (err == nil) == (end == "killed") {
+				t.Errorf("ended with %v", err)
+			}
+			if err := p.Freeze(); !errors.Is(err, os.ErrProcessDone) {
+				t.Errorf("frozen after its end: %v", err)
+			}
+		})
+	}
+}
+
 func TestNothingToStart(t *testing.T) {
 	t.Parallel()
 	if _, err := Start(Options{Path: filepath.Join(t.TempDir(), "none")}); !errors.Is(err, os.ErrNotExist) {
@@ -111,7 +146,16 @@ func TestNothingToStart(t *testing.T) {
 
 func TestChildDiesWithItsParent(t *testing.T) {
 	t.Parallel()
-	parent := exec.Command(os.Args[0], "child-parent")
+	for _, args := range [][]string{{"child-parent"}, {"child-parent", "frozen"}} {
+		t.Run(args[len(args)-1], func(t *testing.T) {
+			t.Parallel()
+			testDeathWithParent(t, exec.Command(os.Args[0], args...))
+		})
+	}
+}
+
+func testDeathWithParent(t *testing.T, parent *exec.Cmd) {
+	t.Helper()
 	child := pidFrom(t, parent)
 	if err := parent.Process.Kill(); err != nil {
 		t.Fatal(err)
