@@ -63,7 +63,7 @@ func TestNoEngine(t *testing.T) {
 func TestEngineHangs(t *testing.T) {
 	t.Parallel()
 	path := onlyProgram(t, "podman", `[ "$1" = -v ] && echo podman version 5.0.0 && exit; exec /bin/sleep 3600`)
-	refused(t, "podman did not answer within", "PATH="+path, "KIND_EXPERIMENTAL_PROVIDER=podman")
+	refused(t, "podman does not answer", "PATH="+path, "KIND_EXPERIMENTAL_PROVIDER=podman")
 }
 
 func TestNameTaken(t *testing.T) {
