@@ -21,8 +21,7 @@ import (
 type labs struct {
 	scratch  *datadir.Dir
 	dir      string // of scratch
-	provider Provider
-	backend  string // of the clusters
+	backend  backend
 	clusters *cluster.Manager
 	gateway  *gateway.Gateway
 	program  *Program
@@ -32,8 +31,11 @@ type labs struct {
 	served chan error
 }
 
-func (p *Program) newLabs(backend string, level slog.Level) (_ *labs, err error) {
-	l := &labs{program: p, backend: backend, stop: func() {}, served: make(chan error, 1)}
+// garbage is GOGC of the control planes, unless the variable is set: what proofs lack is processors, not memory.
+const garbage = "200"
+
+func (p *Program) newLabs(ctx context.Context, o backendFlags, level slog.Level) (_ *labs, err error) {
+	l := &labs{program: p, stop: func() {}, served: make(chan error, 1)}
 	if l.scratch, err = datadir.Temp("verify"); err != nil {
 		return nil, err
 	}
@@ -44,10 +46,13 @@ func (p *Program) newLabs(backend string, level slog.Level) (_ *labs, err error)
 		}
 	}()
 	log := p.logger(level)
-	if l.provider, err = p.Provider(l.dir, log); err != nil {
+	if os.Getenv("GOGC") == "" {
+		os.Setenv("GOGC", garbage)
+	}
+	if l.backend, err = p.newBackend(ctx, o.provider, l.dir, o, log); err != nil {
 		return nil, err
 	}
-	l.clusters = cluster.NewManager([]cluster.Backend{{Name: backend, Provider: l.provider}}, cluster.Options{Ports: l.ports, Logger: log})
+	l.clusters = cluster.NewManager([]cluster.Backend{l.backend.Backend}, cluster.Options{Ports: l.ports, Logger: log})
 	l.pool = &pool{clusters: l.clusters, log: log}
 	l.gateway, err = gateway.New(gateway.Options{
 		Dir: filepath.Join(l.dir, "gateway"), Clusters: l.clusters, Port: gateway.AnyPort, Logger: log,
@@ -55,9 +60,9 @@ func (p *Program) newLabs(backend string, level slog.Level) (_ *labs, err error)
 	if err != nil {
 		return nil, err
 	}
-	ctx, stop := context.WithCancel(context.Background())
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	l.stop = stop
-	go func() { l.served <- l.gateway.Serve(ctx) }()
+	go func() { l.served <- l.gateway.Serve(serving) }()
 	return l, nil
 }
 
@@ -72,8 +77,8 @@ func (l *labs) close() error {
 		errs = append(errs, l.pool.close())
 		errs = append(errs, l.clusters.Close(context.Background()))
 	}
-	if l.provider != nil {
-		errs = append(errs, l.provider.Close())
+	if l.backend.close != nil {
+		errs = append(errs, l.backend.close())
 	}
 	return errors.Join(append(errs, l.scratch.Remove())...)
 }
@@ -84,7 +89,7 @@ func (l *labs) ports(id string) string   { return filepath.Join(l.learner(id), "
 
 // Lab implements verify.Env.
 func (l *labs) Lab(ctx context.Context, want exercises.Cluster) (*verify.Lab, error) {
-	if backend := want.Wants(); backend != "" && backend != l.backend {
+	if backend := want.Wants(); backend != "" && backend != l.backend.Name {
 		return nil, fmt.Errorf("%w: it wants the backend %s", verify.ErrUnsupported, backend)
 	}
 	c, err := l.pool.take(ctx)

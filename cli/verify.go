@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -17,21 +18,25 @@ func (p *Program) verifyCommand(g *global) *cobra.Command {
 		dir, programs string
 		parallel      int
 		again         bool
+		backend       backendFlags
 	)
 	cmd := &cobra.Command{
 		Use:   "verify [ID ...]",
-		Short: "Prove exercises and the transcripts of lessons in fresh clusters",
-		Long: "Proves exercises and lessons, all or those with these IDs (track/name), each in a cluster of its own: every check is red at\n" +
-			"first, red on each wrong answer, green on the solution, and red again after a reset; and each transcript prints what the\n" +
-			"lesson says.",
+		Short: "Prove exercises and the transcripts of lessons on real clusters",
+		Long: "Proves exercises and lessons, all or those with these IDs (track/name): every check is red at first, red on each wrong answer,\n" +
+			"green on the solution, and red again after a reset, which leaves nothing behind; and each transcript prints what the lesson says.\n" +
+			"Each has a cluster in which nothing is left of what others did. What needs another backend is skipped, and the report says so.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, ids []string) error {
+			if err := backend.validate(); err != nil {
+				return &usageError{err, "apilab verify"}
+			}
 			plan, err := p.plan(dir, ids)
 			if err != nil {
 				return err
 			}
 			plan.Parallel, plan.Programs, plan.Again = parallel, programs, again
-			labs, err := p.newLabs("embedded", g.logLevel)
+			labs, err := p.newLabs(cmd.Context(), backend, g.logLevel)
 			if err != nil {
 				return err
 			}
@@ -48,7 +53,8 @@ func (p *Program) verifyCommand(g *global) *cobra.Command {
 	cmd.Flags().StringVar(&dir, "content", "", "folder with content/ and exercises/ (default: those in the binary)")
 	cmd.Flags().StringVar(&programs, "programs", "", "folder of programs that exercises run beside their solutions, as on the learner's own\nmachine; without it these exercises are skipped")
 	cmd.Flags().BoolVar(&again, "again", false, "prove what failed once more in the end, one at a time; the report has both attempts")
-	cmd.Flags().IntVar(&parallel, "parallel", 1, "proofs that run at a time, each with a cluster of its own")
+	cmd.Flags().IntVar(&parallel, "parallel", 4*runtime.NumCPU(), "proofs that run at a time, each with a cluster of its own: most of the time it waits")
+	backend.add(cmd.Flags())
 	return cmd
 }
 
@@ -100,7 +106,7 @@ func (p *Program) plan(dir string, ids []string) (verify.Plan, error) {
 // transcripts are those of a lesson, with what the exercises on its page bring to the learner's cluster: their backdrops and
 // their simulated controllers.
 func transcripts(l *content.Lesson, set *exercises.Set) verify.Lesson {
-	lesson := verify.Lesson{ID: l.ID, File: l.Source}
+	lesson := verify.Lesson{ID: l.ID, File: l.Source, Cluster: exercises.Cluster{Backend: l.Backend}}
 	var scenes []*exercises.Backdrop
 	for _, id := range l.ExerciseIDs {
 		exercise, ok := set.Get(id)

@@ -15,7 +15,7 @@ import (
 const marker = "\x1eapilab "
 
 func proveLesson(ctx context.Context, env Env, lesson Lesson, u *unit) (err error) {
-	lab, err := env.Lab(ctx, exercises.Cluster{})
+	lab, err := env.Lab(ctx, lesson.Cluster)
 	if err != nil {
 		return err
 	}

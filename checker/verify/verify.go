@@ -76,6 +76,7 @@ type Plan struct {
 // A Lesson is the transcripts of one lesson, which run one after the other in one lab.
 type Lesson struct {
 	ID, File    string                 // "track/slug", and the file that lines are of
+	Cluster     exercises.Cluster      // that it needs
 	Setup       string                 // shell, run by the platform before the transcripts
 	Controllers []exercises.Controller // simulated beside the transcripts
 	Transcripts []Transcript
