@@ -34,7 +34,7 @@ var doors = map[string][]string{
 	"shell":            {},
 	"assets":           {},
 	"operator":         {}, // a module of its own
-	"test":             {"content", "exercises", "checker", "cluster", "gateway", "shell", "server", "server/store", "assets", "cli"},
+	"test":             {"cluster/kind", "content", "exercises", "checker", "cluster", "gateway", "shell", "server", "server/store", "assets", "cli"},
 }
 
 // heavy may be imported by cluster/embedded alone, so that only it pays for the control plane in compile and link time.

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/apilab/apilab/cluster/learner"
 )
 
 func TestIdentities(t *testing.T) {
@@ -39,9 +41,9 @@ func TestIdentities(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	learner := load(t, dir, Learner).Subject
-	if learner.CommonName != "learner" || !slices.Equal(learner.Organization, []string{LearnersGroup}) {
-		t.Errorf("the learner is %s", learner)
+	who := load(t, dir, Learner).Subject
+	if who.CommonName != learner.User || !slices.Equal(who.Organization, []string{learner.Group}) {
+		t.Errorf("the learner is %s", who)
 	}
 }
 
