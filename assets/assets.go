@@ -42,7 +42,7 @@ func OpenFS(fsys fs.FS) (*Renderer, error) {
 		return nil, err
 	}
 	funcs := r.funcs()
-	for _, page := range []string{"home", "track", "lesson", "reference", "glossary", "signin", "error"} {
+	for _, page := range []string{"home", "track", "lesson", "reference", "glossary", "search", "signin", "error"} {
 		t, err := template.New("layout.html").Funcs(funcs).ParseFS(fsys, "templates/layout.html", "templates/parts.html", "templates/"+page+".html")
 		if err != nil {
 			return nil, fmt.Errorf("parse page templates: %w", err)
@@ -69,6 +69,9 @@ func (r *Renderer) Reference(w io.Writer, p Reference) error { return r.page(w, 
 
 // Glossary writes the page with all terms.
 func (r *Renderer) Glossary(w io.Writer, p Glossary) error { return r.page(w, "glossary", p) }
+
+// Search writes the page with what was found.
+func (r *Renderer) Search(w io.Writer, p Search) error { return r.page(w, "search", p) }
 
 // Lesson writes the page of a lesson.
 func (r *Renderer) Lesson(w io.Writer, p Lesson) error { return r.page(w, "lesson", p) }

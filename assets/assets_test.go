@@ -27,6 +27,11 @@ func pages(r *Renderer) map[string]func(io.Writer) error {
 		},
 		"glossary":       func(w io.Writer) error { return r.Glossary(w, Glossary{Page: page, Terms: terms}) },
 		"empty glossary": func(w io.Writer) error { return r.Glossary(w, Glossary{Page: page}) },
+		"search": func(w io.Writer) error {
+			return r.Search(w, Search{Page: page, Query: "watch <events>", Hits: []Hit{{Link: Link{"/lessons/t/watch", "Watch <events>"}, Place: "T", Excerpt: []Part{{Text: "a "}, {Text: "<watch>", Hit: true}}, RealNodes: true}}})
+		},
+		"search for nothing":        func(w io.Writer) error { return r.Search(w, Search{Page: page}) },
+		"search that found nothing": func(w io.Writer) error { return r.Search(w, Search{Page: page, Query: "<zebra>"}) },
 		"reference": func(w io.Writer) error {
 			return r.Reference(w, Reference{Page: page, Track: Link{"/tracks/t", "T"}, ID: "t/sheet", Name: "Sheet <1>", Headings: []Heading{{"a", "A", 2}}, Body: "<h2 id=\"a\">A</h2>", Terms: terms})
 		},

@@ -144,6 +144,27 @@ type Glossary struct {
 	Terms []Term // by name
 }
 
+// Search is the page with what was found.
+type Search struct {
+	Page
+	Query string // "" for who has not searched yet
+	Hits  []Hit  // the best first
+}
+
+// A Hit is one thing that was found.
+type Hit struct {
+	Link
+	Place     string // what it is, or is part of
+	Excerpt   []Part
+	RealNodes bool
+}
+
+// A Part of an excerpt; what was looked for is a hit.
+type Part struct {
+	Text string
+	Hit  bool
+}
+
 // Reference is a page to look things up in.
 type Reference struct {
 	Page

@@ -26,6 +26,7 @@ func (s *Server) routes() http.Handler {
 	e.GET("/tracks/:track", s.track, compressed, s.signedIn)
 	e.GET("/glossary", s.glossary, compressed, s.signedIn)
 	e.GET("/reference/:track/:slug", s.reference, compressed, s.signedIn)
+	e.GET("/search", s.find, compressed, s.signedIn)
 	e.GET("/search.json", s.search, s.signedIn)
 	e.GET("/lessons/:track/:slug", s.lesson, compressed, s.signedIn)
 	e.GET("/kubeconfig", s.kubeconfig, s.signedIn)

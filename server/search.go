@@ -27,10 +27,11 @@ type searchEntry struct {
 	Real  bool   `json:"real,omitempty"` // needs real nodes
 }
 
-// A searchIndex is what the page gets, ready to be sent.
+// A searchIndex is what the page gets, ready to be sent, and what the server searches by itself.
 type searchIndex struct {
 	json, gzip []byte
 	tag        string // of its content
+	finder     *finder
 }
 
 // search answers with everything that can be found. It is the same for all learners, and the browser keeps it as long as
@@ -55,7 +56,8 @@ func (s *Server) search(c echo.Context) error {
 }
 
 func newSearchIndex(l *library) (searchIndex, error) {
-	data, err := json.Marshal(searchEntries(l))
+	entries := searchEntries(l)
+	data, err := json.Marshal(entries)
 	if err != nil {
 		return searchIndex{}, fmt.Errorf("make the search index: %w", err)
 	}
@@ -68,7 +70,7 @@ func newSearchIndex(l *library) (searchIndex, error) {
 		return searchIndex{}, fmt.Errorf("compress the search index: %w", err)
 	}
 	sum := sha256.Sum256(data)
-	return searchIndex{json: data, gzip: zipped.Bytes(), tag: fmt.Sprintf("%x", sum[:8])}, nil
+	return searchIndex{json: data, gzip: zipped.Bytes(), tag: fmt.Sprintf("%x", sum[:8]), finder: newFinder(entries)}, nil
 }
 
 func searchEntries(l *library) []searchEntry {

@@ -24,12 +24,22 @@ test.each([
   ['machinery list', 'List, then watch'],
   ['watch pod', 'Watch a Pod start'],
   ['how does a finalizer work', 'finalizer'], // nothing holds all of it
+  ['what is a finalizer?', 'finalizer'], // words that nearly every text has are not asked for
+  ['"so that"', 'Bookmarks'], // unless there are no others
+  ['"begin again where"', 'Bookmarks'],
+  ['“holds a deletion” word', 'finalizer'],
+  ['"one watch" away', 'Away'],
 ])('%s finds %s first', (query, title) => {
   expect(titles(query)[0]).toBe(title)
 })
 
+test('a page that has all words in different places comes before one that has some', () => {
+  expect(titles('bookmarks stay').sort()).toEqual(['Bookmarks', 'List, then watch']) // both of one page, and nothing else
+  expect(titles('conditions zebra')[0]).toBe('Conditions')
+})
+
 test('finds nothing for nothing', () => {
-  for (const query of ['', '   ', 'zebra', '…']) expect(titles(query)).toEqual([])
+  for (const query of ['', '   ', 'zebra', '…', '"', '""', '"watch one"']) expect(titles(query)).toEqual([])
 })
 
 test('titles come before text, and one page does not fill the list', () => {

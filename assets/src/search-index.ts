@@ -1,4 +1,5 @@
 import MiniSearch, { type SearchResult } from 'minisearch'
+import stopWords from './stop-words.json'
 
 /** One thing that can be found; server/search.go makes the list. */
 export interface Entry {
@@ -52,18 +53,29 @@ export class SearchIndex {
     this.mini.addAll(entries.map((entry, id) => ({ ...entry, id })))
   }
 
-  /** What holds all words of the query; if nothing does, what holds some of them. */
+  /**
+   * What holds all words of the query, then what is on a page that holds all of them in different places; if there is
+   * neither, what holds some. All phrases in double quotes have to be there. server/finder.go has the same rules.
+   */
   find(query: string, most = 12): Hit[] {
-    if (!query.trim()) return []
-    let results = this.mini.search(query, { combineWith: 'AND' })
-    if (results.length === 0) results = this.mini.search(query, { combineWith: 'OR' })
+    const { words, phrases } = parse(query)
+    if (words.length === 0) return []
+    const found = this.mini.search(words.join(' '), { combineWith: 'OR', filter: (result) => phrases.every((phrase) => whole(this.entries[result.id as number]).includes(phrase)) })
+    const onPage = new Map<string, Set<string>>()
+    for (const result of found) {
+      const page = this.page(result)
+      onPage.set(page, new Set([...(onPage.get(page) ?? []), ...result.queryTerms]))
+    }
+    const rank = (result: SearchResult) => (new Set(result.queryTerms).size === words.length ? 0 : onPage.get(this.page(result))?.size === words.length ? 1 : 2)
+    const ranked = found.map((result) => ({ result, rank: rank(result) })).sort((a, b) => a.rank - b.rank || b.result.score - a.result.score)
+    const results = ranked.filter((r) => r.rank < 2 || ranked[0]?.rank === 2).map((r) => r.result)
     const hits: Hit[] = []
     const ofPage = new Map<string, number>()
     for (const result of results) {
       const entry = this.entries[result.id as number]
       if (!entry) continue
       if (entry.kind === 'section') {
-        const page = entry.url.split('#')[0] ?? ''
+        const page = this.page(result)
         const n = ofPage.get(page) ?? 0
         if (n === mostOfPage) continue
         ofPage.set(page, n + 1)
@@ -74,6 +86,28 @@ export class SearchIndex {
     }
     return hits
   }
+
+  private page(result: SearchResult): string {
+    return this.entries[result.id as number]?.url.split('#')[0] ?? ''
+  }
+}
+
+/** The words of a query, without those that nearly every text has, unless there are no others; and its phrases in double quotes. */
+function parse(query: string): { words: string[]; phrases: string[] } {
+  const text = query.toLowerCase()
+  const phrases = [...text.matchAll(/["“”„]([^"“”„]*)["“”„]?/g)].map((match) => spaced(match[1] ?? '')).filter(Boolean)
+  const all = [...new Set(text.match(/[\p{L}\p{N}]+/gu))]
+  const telling = all.filter((word) => !stopWords.includes(word))
+  return { words: telling.length ? telling : all, phrases }
+}
+
+/** All of an entry, for phrases, which do not go from one field into the next. */
+function whole(entry?: Entry): string {
+  return [entry?.title, entry?.also, entry?.place, entry?.text].map((field = '') => spaced(field.toLowerCase())).join('\n')
+}
+
+function spaced(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
 }
 
 export async function loadIndex(): Promise<SearchIndex> {
