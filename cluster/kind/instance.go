@@ -18,7 +18,8 @@ import (
 	"github.com/apilab/apilab/cluster/observe"
 )
 
-// An instance is a cluster whose nodes run, or are being healed. It implements cluster.Cluster and cluster.Images.
+// An instance is a cluster whose nodes run, or are being healed. It implements cluster.Cluster and what a cluster may have
+// beside: Images, Logs and Freezer.
 type instance struct {
 	p      *Provider
 	id     string
@@ -41,6 +42,7 @@ type instance struct {
 var (
 	_ cluster.Cluster = (*instance)(nil)
 	_ cluster.Images  = (*instance)(nil)
+	_ cluster.Logs    = (*instance)(nil)
 )
 
 func newInstance(p *Provider, f folder, spec cluster.Spec, d description) *instance {
@@ -292,7 +294,7 @@ func (i *instance) LoadImages(ctx context.Context, archive string) error {
 	return nil
 }
 
-// CollectLogs writes the logs of the nodes and of what runs in them into a folder, as `kind export logs` does.
+// CollectLogs implements cluster.Logs, as `kind export logs` does.
 func (i *instance) CollectLogs(ctx context.Context, dir string) error {
 	return i.p.shop.do(ctx, job{Engine: i.description().Engine, Name: clusterName(i.id), Collect: dir}, func([2]string) {})
 }

@@ -20,6 +20,10 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == kind.Command {
 		os.Exit(kind.Main(context.Background(), nil))
 	}
+	if len(os.Args) > 1 && os.Args[1] == creatorCommand {
+		create(os.Args[2], os.Args[3])
+		return
+	}
 	os.Exit(m.Run())
 }
 
