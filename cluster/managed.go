@@ -17,6 +17,7 @@ type managed struct {
 	status observe.Value[Status]
 	tick   func() // looks whether the cluster is idle
 	ahead  bool   // made ahead, for nobody yet
+	pooled bool   // was put into the pool, once
 
 	mu        sync.Mutex
 	operation *operation // the newest

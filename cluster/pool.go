@@ -99,13 +99,19 @@ func (m *Manager) sweep(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// makeAhead makes one more cluster for the pool. When ctx ends it is given up.
+// makeAhead makes one more cluster, which launch puts into the pool. When ctx ends it is given up.
 func (m *Manager) makeAhead(ctx context.Context) error {
 	c := m.managed(aheadPrefix + strings.ToLower(rand.Text()[:10]))
-	if _, err := wait(ctx, m.do(c, start, m.start)); err != nil {
-		return errors.Join(fmt.Errorf("make a cluster ahead: %w", err), m.discard(c))
+	op := m.do(c, start, m.start)
+	if _, err := wait(ctx, op); err != nil {
+		err = fmt.Errorf("make a cluster ahead: %w", err)
+		op.cancel()
+		<-op.done
+		if op.err == nil && !m.pool.drop(c) {
+			return err // it became ready after all, and a learner has it
+		}
+		return errors.Join(err, m.discard(c))
 	}
-	m.pool.add(c)
 	return nil
 }
 
@@ -205,6 +211,17 @@ func (p *pool) add(c *managed) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ready = append(p.ready, c)
+}
+
+// drop takes a cluster out, and tells whether it was there.
+func (p *pool) drop(c *managed) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := slices.Index(p.ready, c)
+	if i >= 0 {
+		p.ready = slices.Delete(p.ready, i, i+1)
+	}
+	return i >= 0
 }
 
 // next takes a cluster out, the oldest one; nil if there is none.

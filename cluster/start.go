@@ -90,6 +90,10 @@ func (m *Manager) launch(ctx context.Context, c *managed, p plan) (Cluster, erro
 		return nil, err
 	}
 	c.adopt(up)
+	if c.ahead && !c.pooled {
+		c.pooled = true
+		m.pool.add(c) // before the turn ends: whoever has the next one finds it
+	}
 	return up, nil
 }
 
