@@ -42,7 +42,7 @@ func OpenFS(fsys fs.FS) (*Renderer, error) {
 		return nil, err
 	}
 	funcs := r.funcs()
-	for _, page := range []string{"home", "track", "lesson", "reference", "glossary", "search", "signin", "error"} {
+	for _, page := range []string{"home", "track", "lesson", "reference", "glossary", "search", "nodelogs", "signin", "error"} {
 		t, err := template.New("layout.html").Funcs(funcs).ParseFS(fsys, "templates/layout.html", "templates/parts.html", "templates/"+page+".html")
 		if err != nil {
 			return nil, fmt.Errorf("parse page templates: %w", err)

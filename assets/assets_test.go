@@ -10,12 +10,13 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 )
 
 // pages are one of each, with every optional part filled.
 func pages(r *Renderer) map[string]func(io.Writer) error {
 	page := Page{Title: "Watch", Scheme: Dark, Split: 40, Version: "v0.1.0", Learner: "local"}
-	items := []LessonItem{{ID: "t/watch", URL: "/lessons/t/watch", Title: "Watch <events>", Minutes: 25, Current: true, Exercises: []ExerciseItem{{ID: "t/one", Title: "One", Done: true}, {ID: "t/two", Title: "Two"}}}}
+	items := []LessonItem{{RealNodes: true, ID: "t/watch", URL: "/lessons/t/watch", Title: "Watch <events>", Minutes: 25, Current: true, Exercises: []ExerciseItem{{ID: "t/one", Title: "One", Done: true}, {ID: "t/two", Title: "Two", RealNodes: true}}}}
 	terms := []Term{{ID: "watch", Name: "watch", Also: []string{"watching"}, Text: "It <em>stays</em> open.", In: &Link{"/lessons/t/watch", "Watch <events>"}}}
 	track := Track{ID: "t", URL: "/tracks/t", Title: "T", Summary: "All of <events>.", Outcome: "see", Needs: []Need{{Link{"/tracks/s", "S"}, true}}, Lessons: items, Current: true}
 	references := []Summary{{Link{"/reference/t/sheet", "Sheet"}, "All."}}
@@ -28,6 +29,9 @@ func pages(r *Renderer) map[string]func(io.Writer) error {
 		},
 		"glossary":       func(w io.Writer) error { return r.Glossary(w, Glossary{Page: page, Terms: terms}) },
 		"empty glossary": func(w io.Writer) error { return r.Glossary(w, Glossary{Page: page}) },
+		"node logs": func(w io.Writer) error {
+			return r.NodeLogs(w, NodeLogs{Page: page, At: time.Unix(0, 0), Files: []LogFile{{Link{"/cluster/logs/a", "a <events>"}, 2 << 20}}})
+		},
 		"search": func(w io.Writer) error {
 			return r.Search(w, Search{Page: page, Query: "watch <events>", Hits: []Hit{{Link: Link{"/lessons/t/watch", "Watch <events>"}, Place: "T", Excerpt: []Part{{Text: "a "}, {Text: "<watch>", Hit: true}}, RealNodes: true}}})
 		},
@@ -47,7 +51,7 @@ func pages(r *Renderer) map[string]func(io.Writer) error {
 		},
 		"home without tracks": func(w io.Writer) error { return r.Home(w, Home{Page: page}) },
 		"lesson": func(w io.Writer) error {
-			return r.Lesson(w, Lesson{Page: page, Track: Link{"/tracks/t", "T"}, ID: "t/watch", Name: "Watch <events>", Number: 1, Count: 2, Siblings: items, Next: &Neighbour{Link: Link{"/lessons/t/b", "B"}, Track: "T2"}, Terms: terms, Headings: []Heading{{"a", "A", 2}}, Objectives: []template.HTML{"see <code>rv</code>"}, Needs: []Link{{"/lessons/t/0", "Zero"}}, Body: "<h2 id=\"a\">A</h2>", Exercises: items[0].Exercises})
+			return r.Lesson(w, Lesson{Page: page, Track: Link{"/tracks/t", "T"}, ID: "t/watch", Name: "Watch <events>", Number: 1, Count: 2, Siblings: items, Next: &Neighbour{Link: Link{"/lessons/t/b", "B"}, Track: "T2"}, Terms: terms, Headings: []Heading{{"a", "A", 2}}, Wants: &Wanted{Backend: "kind"}, RealNodes: true, Objectives: []template.HTML{"see <code>rv</code>"}, Needs: []Link{{"/lessons/t/0", "Zero"}}, Body: "<h2 id=\"a\">A</h2>", Exercises: items[0].Exercises})
 		},
 		"signin": func(w io.Writer) error {
 			return r.SignIn(w, SignIn{Page: page, Problem: "This link was used already.", Command: "apilab open"})
@@ -132,6 +136,31 @@ func TestExerciseCard(t *testing.T) {
 	} {
 		if !strings.Contains(string(html), want) {
 			t.Errorf("card lacks %s", want)
+		}
+	}
+}
+
+func TestCardSaysWhichClusterItWants(t *testing.T) {
+	t.Parallel()
+	r, err := Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		wants     *Wanted
+		has, lack string
+	}{
+		{nil, "", "apilab-wants"},
+		{&Wanted{Backend: "kind"}, `backend="kind"><p>Needs real nodes`, "hidden"},
+		{&Wanted{Backend: "kind", Here: true}, `backend="kind" hidden><p>Needs real nodes`, "Needs the embedded"},
+		{&Wanted{Backend: "embedded"}, `backend="embedded"><p>Needs the embedded cluster`, "real nodes</span>"},
+	} {
+		html, err := r.Exercise(ExerciseCard{ID: "t/one", Wants: tt.wants})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(strings.Fields(string(html)), " "); !strings.Contains(strings.ReplaceAll(got, "> <", "><"), tt.has) || strings.Contains(got, tt.lack) {
+			t.Errorf("%+v: want %q and no %q in %s", tt.wants, tt.has, tt.lack, got)
 		}
 	}
 }

@@ -20,6 +20,9 @@ const (
 	kindBackend     = "kind"
 )
 
+// nodeLogs is the folder, in the data directory, with the logs of nodes that did not start.
+const nodeLogs = "kind-logs"
+
 // backendFlags say what clusters are made of.
 type backendFlags struct {
 	provider string
@@ -84,7 +87,7 @@ func (p *Program) kindOptions(dir string, engine kind.Engine, o backendFlags) ki
 		Kubernetes:   p.Kubernetes,
 	}
 	if o.keepLogs {
-		options.KeepLogs = filepath.Join(dir, "kind-logs")
+		options.KeepLogs = filepath.Join(dir, nodeLogs)
 	}
 	return options
 }

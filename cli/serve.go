@@ -143,6 +143,7 @@ func (p *Program) newServer(dir *datadir.Dir, o serveOptions, all []backend, log
 			Listen:      net.JoinHostPort("127.0.0.1", strconv.Itoa(port)),
 			GatewayPort: o.gatewayPort,
 			ContentDir:  o.content,
+			NodeLogs:    dir.Join(nodeLogs),
 			Preview:     o.preview,
 			HostShell:   o.shell == "host",
 			Executable:  p.Executable,

@@ -3,8 +3,11 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -151,3 +154,13 @@ var (
 	healing = cluster.Health{Reason: "the API server exited"}
 	healthy = cluster.Health{Ready: true}
 )
+
+func (c *fakeCluster) CollectLogs(_ context.Context, dir string) error {
+	node := filepath.Join(dir, "apilab-"+c.id+"-control-plane")
+	if err := os.MkdirAll(node, 0o700); err != nil {
+		return err
+	}
+	return errors.Join(
+		os.WriteFile(filepath.Join(node, "kubelet.log"), []byte("Starting kubelet <main>\n"), 0o600),
+		os.Symlink("/etc/passwd", filepath.Join(node, "passwd")))
+}

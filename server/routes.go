@@ -30,5 +30,8 @@ func (s *Server) routes() http.Handler {
 	e.GET("/search.json", s.search, s.signedIn)
 	e.GET("/lessons/:track/:slug", s.lesson, compressed, s.signedIn)
 	e.GET("/kubeconfig", s.kubeconfig, s.signedIn)
+	e.GET("/cluster/logs", s.nodeLogs, compressed, s.signedIn)
+	e.GET("/cluster/logs/*", s.nodeLog, compressed, s.signedIn)
+	e.GET("/cluster/logs.zip", s.nodeLogsArchive, s.signedIn)
 	return e
 }

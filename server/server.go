@@ -41,6 +41,9 @@ type Options struct {
 	// ContentDir has the folders content and exercises, which replace the built-in ones and are loaded again when they
 	// change. Empty: the built-in ones.
 	ContentDir string
+	// NodeLogs is the folder where backends keep the logs of nodes that did not start, each in a folder that is named
+	// after the cluster and the time: ID-20060102-150405. Empty: they keep none.
+	NodeLogs   string
 	Preview    bool         // pages load themselves again when the content changes, for its author
 	HostShell  bool         // terminals run the learner's own $SHELL, not closed in
 	Executable string       // this program; default: os.Executable
@@ -70,6 +73,8 @@ type Server struct {
 	live   context.Context // ends when the server begins to stop: pages are told to go
 	goAway context.CancelFunc
 	pages  sync.WaitGroup // open websockets
+
+	collecting sync.Mutex // held while logs of nodes are collected
 
 	mu   sync.Mutex
 	open map[string]int // websockets by learner

@@ -8,7 +8,11 @@ import { recourse, type Recourse } from '../recourse'
 export function offers(status: ClusterStatus, wanted: (r: Recourse) => boolean = () => true): TemplateResult[] {
   return recourse(status, session.backends)
     .filter(wanted)
-    .map((r, i) => html`<button type="button" class="button ${i === 0 && r.does !== 'cancel' ? 'primary' : ''}" @click=${() => follow(r, status)}>${r.label}</button>`)
+    .map((r, i) =>
+      r.does === 'logs'
+        ? html`<a class="button" href="/cluster/logs">${r.label}</a>`
+        : html`<button type="button" class="button ${i === 0 && r.does !== 'cancel' ? 'primary' : ''}" @click=${() => follow(r, status)}>${r.label}</button>`,
+    )
 }
 
 function follow(r: Recourse, status: ClusterStatus): void {

@@ -191,7 +191,7 @@ export class ApilabWorkbench extends LightElement {
       </div>`
     }
     if (status.state === 'ready' || status.state === 'frozen') return nothing
-    return html`<div class="bench-strip"><h2>${title(status)}</h2>${phaseList(status, Date.now())}<div class="strip-actions">${offers(status)}</div></div>`
+    return html`<div class="bench-strip"><h2>${title(status)}</h2>${status.reason ? html`<p class="why">${status.reason}</p>` : nothing}${phaseList(status, Date.now())}<div class="strip-actions">${offers(status)}</div></div>`
   }
 
   private exists(pane: Pane | undefined): boolean {
