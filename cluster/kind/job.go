@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -69,14 +70,29 @@ func (w workshop) do(ctx context.Context, j job, begin func(step [2]string)) err
 		return fmt.Errorf("start a worker: %w", err)
 	}
 	group := cmd.Process.Pid
-	unhook := context.AfterFunc(ctx, func() { _ = syscall.Kill(-group, syscall.SIGTERM) })
+	ended := make(chan struct{})
+	var ending sync.WaitGroup
+	ending.Add(1)
+	unhook := context.AfterFunc(ctx, func() {
+		defer ending.Done()
+		_ = syscall.Kill(-group, syscall.SIGTERM)
+		select {
+		case <-ended:
+		case <-time.After(grace): // something holds the worker's output open, and would keep us waiting
+			_ = syscall.Kill(-group, syscall.SIGKILL)
+		}
+	})
 	if err := json.NewEncoder(input).Encode(j); err != nil {
 		w.log.Warn("tell a worker its job", "err", err) // it has ended; why is known below
 	}
 	failure := w.follow(output, begin)
-	unhooked := unhook()
+	close(ended)
+	cancelled := !unhook()
+	if cancelled {
+		ending.Wait() // until the worker is waited for, its group is certain to be its own
+	}
 	exit := cmd.Wait()
-	if !unhooked {
+	if cancelled {
 		endGroup(group)
 		return context.Cause(ctx)
 	}
