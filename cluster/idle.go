@@ -8,8 +8,11 @@ import (
 	"time"
 )
 
-// wakeTime bounds how long Get waits for a cluster to wake.
-const wakeTime = 10 * time.Second
+// wakeTime bounds how long a cluster may take to wake, on a machine that is busy. One that takes longer is started again.
+const wakeTime = 20 * time.Second
+
+// getTime is how long Get waits for that; most take milliseconds, and who can wait longer claims.
+const getTime = 5 * time.Second
 
 // errUsed ends what would have put a cluster to rest that is not idle any more.
 var errUsed = errors.New("the cluster is in use")
@@ -152,6 +155,8 @@ func (c *managed) thaw(ctx context.Context, up Cluster) error {
 	if c.status.Get().State != Frozen {
 		return nil
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, wakeTime, fmt.Errorf("it did not answer within %s", wakeTime))
+	defer cancel()
 	if err := up.(Freezer).Thaw(ctx); err != nil {
 		return fmt.Errorf("wake cluster %s: %w", c.id, err)
 	}

@@ -182,7 +182,7 @@ func (c *managed) fail(ctx context.Context, err error, undone State) error {
 }
 
 func (c *managed) giveUp(ctx context.Context, undone State) error {
-	c.to(undone, "", nil)
+	c.to(undone, "its start was given up", nil)
 	return errors.Join(ErrCancelled, context.Cause(ctx))
 }
 

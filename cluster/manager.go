@@ -102,7 +102,7 @@ func (m *Manager) Get(id string) (Cluster, bool) {
 	if !dozes {
 		return up, ready
 	}
-	ctx, cancel := context.WithTimeout(m.life, wakeTime)
+	ctx, cancel := context.WithTimeout(m.life, getTime)
 	defer cancel()
 	up, err := m.Claim(ctx, id)
 	return up, err == nil
@@ -149,7 +149,7 @@ func (m *Manager) Delete(ctx context.Context, id string) error {
 // Stop ends the cluster's process and keeps its data.
 func (m *Manager) Stop(ctx context.Context, id string) error {
 	_, err := wait(ctx, m.do(m.managed(id), stop, func(ctx context.Context, c *managed) (Cluster, error) {
-		return nil, m.stop(ctx, c, "")
+		return nil, m.stop(ctx, c, "it was stopped on request")
 	}))
 	return err
 }

@@ -407,6 +407,7 @@ func TestStopAndDelete(t *testing.T) {
 		if err := m.Stop(t.Context(), "a"); err != nil {
 			t.Error(err)
 		}
+		expect(t, "reason", m.Status("a").Reason, "it was stopped on request")
 		if err := m.Delete(t.Context(), "a"); err != nil {
 			t.Error(err)
 		}

@@ -132,6 +132,7 @@ func TestPositionsAreTold(t *testing.T) {
 		if err := <-b; !errors.Is(err, ErrCancelled) {
 			t.Errorf("the claim that was given up: %v", err)
 		}
+		expect(t, "reason of b", m.Status("b").Reason, "its start was given up")
 		expect(t, "when b has left", positions(), "creating0 absent0 queued1 queued2")
 		time.Sleep(startTime)
 		synctest.Wait()

@@ -43,8 +43,12 @@ func (m *Manager) switchTo(ctx context.Context, c *managed, to string) (Cluster,
 	if before.State != Absent {
 		before.State = Stopped
 	}
+	if ctx.Err() != nil {
+		c.to(before.State, "the switch to "+to+" was given up", nil)
+		return nil, err
+	}
 	c.to(before.State, err.Error(), nil)
-	if ran == nil || ctx.Err() != nil {
+	if ran == nil {
 		return nil, err
 	}
 	up, again := m.start(ctx, c)
