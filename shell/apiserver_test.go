@@ -20,6 +20,7 @@ type apiServer struct {
 	*httptest.Server
 	watches atomic.Int64 // under way
 	posts   atomic.Int64
+	schemas atomic.Int64 // of OpenAPI v2, asked for
 }
 
 func newAPIServer(t *testing.T) *apiServer {
@@ -34,6 +35,10 @@ func newAPIServer(t *testing.T) *apiServer {
 	mux.HandleFunc("/version", reply(`{"major":"1","minor":"37","gitVersion":"v1.37.2"}`))
 	mux.HandleFunc("/api", reply(`{"kind":"APIVersions","versions":["v1"]}`))
 	mux.HandleFunc("/apis", reply(`{"kind":"APIGroupList","apiVersion":"v1","groups":[]}`))
+	mux.HandleFunc("/openapi/v2", func(w http.ResponseWriter, r *http.Request) {
+		a.schemas.Add(1)
+		http.NotFound(w, r)
+	})
 	mux.HandleFunc("/openapi/v3", reply(`{"paths":{"api/v1":{"serverRelativeURL":"/openapi/v3/api/v1"}}}`))
 	mux.HandleFunc("/openapi/v3/api/v1", reply(`{"openapi":"3.0.0","paths":{},"components":{"schemas":{}}}`))
 	mux.HandleFunc("/api/v1", reply(`{"kind":"APIResourceList","groupVersion":"v1","resources":[

@@ -42,6 +42,10 @@ func Main(args []string) int {
 	return code
 }
 
+// startFast is in the environment of a shell's process: what its packages allocate as it starts stays, and to look for garbage
+// there would be a third of the work.
+const startFast = "GOGC=off"
+
 func run(s *settings) (int, error) {
 	debug.SetGCPercent(50) // there is one of these for each terminal
 	// Files that grow too large are errors to who writes them; a closed pipe is one to its writer.

@@ -61,7 +61,7 @@ func Run(ctx context.Context, o Options, script string, stdout, stderr io.Writer
 	cmd := exec.CommandContext(ctx, rt.path("bin", "shell"))
 	cmd.Args = []string{"shell"}
 	cmd.Dir = rt.home
-	cmd.Env = []string{"PATH=" + rt.path("bin"), "HOME=" + rt.home, "TMPDIR=" + filepath.Join(rt.home, ".tmp"), "GOTRACEBACK=single"}
+	cmd.Env = []string{"PATH=" + rt.path("bin"), "HOME=" + rt.home, "TMPDIR=" + filepath.Join(rt.home, ".tmp"), "GOTRACEBACK=single", startFast}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	cmd.ExtraFiles = []*os.File{conf}
 	cmd.SysProcAttr = ownGroup()

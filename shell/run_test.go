@@ -107,3 +107,16 @@ func TestKubectlLogsNamesOfTheLearner(t *testing.T) {
 		t.Errorf("got %q", out)
 	}
 }
+
+// The schemas of OpenAPI v2 take the API server seconds after each change of a definition.
+func TestApplyAsksForNoSchemas(t *testing.T) {
+	t.Parallel()
+	o, a := withCluster(t)
+	for flag, want := range map[string]int64{"": 0, " --openapi-patch": 1} {
+		a.schemas.Store(0)
+		out, exit := script(t, o, "kubectl create configmap there --from-literal=k=w --dry-run=client -o yaml | kubectl apply --validate=false"+flag+" -f -")
+		if got := a.schemas.Load(); got != want || exit != 0 {
+			t.Errorf("apply%s asked %d times, want %d; it ended with %d and printed\n%s", flag, got, want, exit, out)
+		}
+	}
+}

@@ -19,7 +19,7 @@ func spawnShell(rt *runtime, s *settings, tty *os.File) (*process, error) {
 	p := &process{cmd: exec.Command(rt.path("bin", "shell")), last: &tail{}}
 	p.cmd.Args = []string{"shell"}
 	p.cmd.Dir = rt.home
-	p.cmd.Env = []string{"PATH=" + rt.path("bin"), "HOME=" + rt.home, "TMPDIR=" + filepath.Join(rt.home, ".tmp"), "TERM=xterm-256color", "GOTRACEBACK=single"}
+	p.cmd.Env = []string{"PATH=" + rt.path("bin"), "HOME=" + rt.home, "TMPDIR=" + filepath.Join(rt.home, ".tmp"), "TERM=xterm-256color", "GOTRACEBACK=single", startFast}
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = tty, tty, p.last
 	p.cmd.ExtraFiles = []*os.File{conf}
 	p.cmd.SysProcAttr = sessionLeader()

@@ -176,9 +176,19 @@ func (k *confined) command(args []string) *cobra.Command {
 		if err := k.vet(c, args); err != nil {
 			return err
 		}
+		withoutSchemas(c)
 		return before(c, args)
 	}
 	return root
+}
+
+// withoutSchemas lets apply compute its patches from the types that it is built with, which are of the cluster's version. For
+// an object of a definition, the schemas of OpenAPI v2 say no more, and the API server computes all of them anew, for
+// seconds, when they are asked for after a change of any definition.
+func withoutSchemas(c *cobra.Command) {
+	if f := c.Flag("openapi-patch"); f != nil && !f.Changed {
+		_ = f.Value.Set("false") // a flag of its own kind
+	}
 }
 
 // environment checks the variables that name files. The shell passes on only those that kubectl has a use for.
