@@ -15,9 +15,12 @@ export class Apilab {
   private process?: ChildProcess
   private log = ''
 
+  /** The variables take the place of those of the tests' own environment. */
+  constructor(private readonly variables: NodeJS.ProcessEnv = {}) {}
+
   async start(): Promise<this> {
     const port = this.url ? new URL(this.url).port : '0'
-    const child = spawn(binary, ['--no-open', '--data-dir', this.dataDir, '--port', port], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(binary, ['--no-open', '--data-dir', this.dataDir, '--port', port], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...this.variables } })
     this.process = child
     this.log = ''
     await new Promise<void>((resolve, reject) => {

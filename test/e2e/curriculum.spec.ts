@@ -150,10 +150,21 @@ test.describe('with a finger, at 360 pixels', () => {
   })
 
   test('nothing is cut off on the pages around the lessons', async ({ lab, page }) => {
-    for (const path of ['/', track, '/glossary', sheet]) {
+    for (const path of ['/', track, '/glossary', sheet, '/search?q=resource+version']) {
       await lab.open(path)
       expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), path).toBeLessThanOrEqual(0)
     }
+  })
+
+  test('the bar says which lesson it is, and no table of a reference page hides its commands', async ({ lab, page }) => {
+    await lab.ready(lessons.versions)
+    const title = page.locator('.bar [aria-current="page"]').first()
+    await expect(title).toBeVisible()
+    expect((await title.boundingBox())?.width).toBeGreaterThan(60)
+    await lab.open(sheet)
+    await page.locator('.table').first().waitFor()
+    const hidden = await page.locator('.reference .table').evaluateAll((tables) => tables.filter((t) => t.scrollWidth > t.clientWidth).map((t) => t.textContent?.slice(0, 60)))
+    expect(hidden).toEqual([])
   })
 
   test('no long word makes a lesson wider than the screen', async ({ lab, page }) => {
@@ -187,6 +198,17 @@ test.describe('without JavaScript', () => {
     await page.locator('.term > a').first().click()
     await expect(page).toHaveURL(/\/glossary#[\w-]+$/)
     await expect(page.locator('.terms > div:target')).toBeInViewport()
+  })
+
+  test('the search is a page', async ({ lab, page }) => {
+    await lab.open('/')
+    await page.getByRole('link', { name: 'Search lessons, exercises and terms' }).click()
+    await page.getByRole('searchbox').fill('what is a finalizer')
+    await page.getByRole('button', { name: 'Search' }).click()
+    await expect(page).toHaveURL(/\/search\?q=what\+is\+a\+finalizer$/)
+    await expect(page.locator('.results a').first()).toContainText(/finalizer/i)
+    await page.locator('.results a').first().click()
+    await expect(page).not.toHaveURL(/\/search/)
   })
 })
 
