@@ -212,6 +212,11 @@ func (i *instance) openEgress() error {
 func (i *instance) abandon() {
 	i.cancel()
 	i.parts.Wait()
+	i.closeEgress()
+	i.p.forget(i)
+}
+
+func (i *instance) closeEgress() {
 	i.mu.Lock()
 	e := i.egress
 	i.egress = nil
@@ -219,7 +224,6 @@ func (i *instance) abandon() {
 	if e != nil {
 		e.close()
 	}
-	i.p.forget(i)
 }
 
 func (i *instance) description() description {

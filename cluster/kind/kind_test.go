@@ -52,7 +52,7 @@ func newProvider(t *testing.T, engine kind.Engine, dir string, change ...func(*k
 	o := kind.Options{
 		Dir: dir, Executable: executable, Engine: engine, Image: os.Getenv("KINDLAB_NODE_IMAGE"),
 		Logger:     slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelInfo})),
-		ProbeEvery: time.Second,
+		ProbeEvery: time.Second, KeepLogs: os.Getenv("APILAB_TEST_KIND_LOGS"),
 	}
 	for _, c := range change {
 		c(&o)

@@ -8,11 +8,8 @@ import (
 	"strings"
 )
 
-// The labels that kind gives its containers.
-const (
-	clusterLabel = "io.x-k8s.kind.cluster"
-	roleLabel    = "io.x-k8s.kind.role"
-)
+// clusterLabel is what kind calls a container's cluster.
+const clusterLabel = "io.x-k8s.kind.cluster"
 
 // mountPoint is where a node has the part of our folder that is for it. It is our mark, too: see node.ours.
 const mountPoint = "/apilab"
@@ -64,7 +61,10 @@ func (n *node) ours(f folder) bool {
 	return source == f.shared() || strings.HasSuffix(source, f.shared()) && strings.HasPrefix(source, "/host_mnt")
 }
 
-func (n *node) controlPlane() bool { return n.Config.Labels[roleLabel] == "control-plane" }
+// moving tells whether the engine is on its way to another state, in which it takes no orders.
+func (n *node) moving() bool {
+	return slices.Contains([]string{"stopping", "removing", "restarting"}, n.State.Status)
+}
 
 // nodes returns the containers of a kind cluster, whoever made it, in the order of their names; of all clusters if name is "".
 func (e Engine) nodes(ctx context.Context, name string) ([]node, error) {

@@ -2,6 +2,7 @@ package kind
 
 import (
 	"fmt"
+	"strings"
 
 	"sigs.k8s.io/kind/pkg/apis/config/defaults"
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
@@ -27,6 +28,13 @@ const kubeadmPatch = `
   value: [{name: leader-elect, value: "false"}]
 `
 
+// patience lets kubeadm wait on machines on which everybody starts a cluster at once; it has a minute for most of it.
+const patience = `
+kind: InitConfiguration
+apiVersion: kubeadm.k8s.io/v1beta4
+timeouts: {controlPlaneComponentHealthCheck: 8m, kubeletHealthCheck: 8m, kubernetesAPICall: 8m, tlsBootstrap: 8m}
+`
+
 // plan is kind's configuration of a cluster of n nodes, the first of which is the control plane. All is as kind makes it,
 // which is as kubeadm does, but for our folder in each node and zones as the embedded clusters have them.
 func plan(id string, n int, image string, f folder) *v1alpha4.Cluster {
@@ -35,6 +43,7 @@ func plan(id string, n int, image string, f folder) *v1alpha4.Cluster {
 		Name:     clusterName(id),
 		// The address that the port is published on, for this machine alone.
 		Networking: v1alpha4.Networking{APIServerAddress: "127.0.0.1"},
+		KubeadmConfigPatches: []string{patience, strings.Replace(patience, "InitConfiguration", "JoinConfiguration", 1)},
 		KubeadmConfigPatchesJSON6902: []v1alpha4.PatchJSON6902{{
 			Group: "kubeadm.k8s.io", Version: "v1beta4", Kind: "ClusterConfiguration", Patch: kubeadmPatch,
 		}},

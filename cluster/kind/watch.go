@@ -60,7 +60,7 @@ func (i *instance) watch() {
 			well = true
 			continue
 		}
-		down, err := i.down(i.life)
+		down, moving, err := i.down(i.life)
 		switch {
 		case i.life.Err() != nil:
 			return
@@ -72,6 +72,9 @@ func (i *instance) watch() {
 			well = false
 		case down == "": // the API server alone; it may be busy
 			i.health.Set(cluster.Health{Reason: fmt.Sprintf("the API server does not answer: %v", silence)})
+			well = false
+		case moving:
+			i.health.Set(cluster.Health{Reason: down})
 			well = false
 		default:
 			if time.Since(healed) > soon {
@@ -91,24 +94,27 @@ func (i *instance) watch() {
 	}
 }
 
+// giveUp ends what we do for the cluster, so that another instance can take it over, and says so.
 func (i *instance) giveUp(why error) {
 	i.p.o.Logger.Error("kind cluster given up", "cluster", i.id, "err", why)
+	i.cancel()
+	i.closeEgress()
+	i.p.forget(i)
 	i.health.Set(cluster.Health{Reason: why.Error(), Fatal: true})
-	go i.abandon() // it waits for us
 }
 
-// down says which node does not run, "" if all do.
-func (i *instance) down(ctx context.Context) (string, error) {
+// down says which node does not run, "" if all do. moving means that the engine is about to change that.
+func (i *instance) down(ctx context.Context) (why string, moving bool, err error) {
 	nodes, err := i.nodes(ctx)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	for _, n := range nodes {
 		if !n.State.Running || n.State.Paused {
-			return fmt.Sprintf("the node %s does not run (%s)", n.Name, n.State.Status), nil
+			return fmt.Sprintf("the node %s does not run (%s)", n.Name, n.State.Status), n.moving(), nil
 		}
 	}
-	return "", nil
+	return "", false, nil
 }
 
 // heal starts the nodes until the cluster is ready. It gives up after maxDeaths, and at once where a retry cannot help.
@@ -184,9 +190,10 @@ func (i *instance) age(ctx context.Context) error {
 	return serverReady(ctx, kube)
 }
 
-// restartServer ends the API server. The node's kubelet starts it again at once.
+// restartServer kills the API server, as one that is asked to end waits a minute for its watches. The node's kubelet starts
+// it again at once.
 func (i *instance) restartServer(ctx context.Context) error {
-	_, err := i.description().Engine.run(ctx, quick, "exec", nodeNames(i.id, 1)[0], "pkill", "-x", "kube-apiserver")
+	_, err := i.description().Engine.run(ctx, quick, "exec", nodeNames(i.id, 1)[0], "pkill", "-KILL", "-x", "kube-apiserver")
 	if err != nil {
 		return fmt.Errorf("start the API server anew: %w", err)
 	}
