@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/apilab/apilab/cluster"
@@ -63,13 +64,25 @@ func (p *Provider) create(ctx context.Context, f folder, spec cluster.Spec, j *j
 	i.abandon()
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), slow)
 	defer cancel()
-	if dir := p.o.KeepLogs; dir != "" && p.life.Err() == nil {
-		dir = filepath.Join(dir, fmt.Sprintf("%s-%s", spec.ID, time.Now().Format("20060102-150405")))
-		if i.CollectLogs(ctx, dir) == nil {
-			err = fmt.Errorf("%w\nthe logs of its nodes are in %s", err, dir)
-		}
+	if !errors.Is(err, context.Canceled) {
+		err = i.explain(ctx, err)
 	}
 	return nil, errors.Join(err, p.undo(ctx, spec.ID, f, i.description()))
+}
+
+// explain adds to the reason of a failed creation what the node itself has to say, and where its logs are if they are kept.
+func (i *instance) explain(ctx context.Context, err error) error {
+	if said, _ := i.description().Engine.run(ctx, quick, "logs", "--tail", "50", nodeNames(i.id, 1)[0]); strings.Contains(said, "Too many open files") {
+		err = fmt.Errorf("%w: %w", ErrInotify, err)
+	}
+	if i.p.o.KeepLogs == "" {
+		return err
+	}
+	dir := filepath.Join(i.p.o.KeepLogs, fmt.Sprintf("%s-%s", i.id, time.Now().Format("20060102-150405")))
+	if failed := i.CollectLogs(ctx, dir); failed != nil { // of a node that ended, there are some
+		i.p.o.Logger.Info("collect the logs of a node", "err", failed)
+	}
+	return fmt.Errorf("%w\nthe logs of its nodes are in %s", err, dir)
 }
 
 // settling is how long the engine may go on making what it was told to make by a command that was ended meanwhile.

@@ -13,6 +13,7 @@ var (
 	ErrTaken    = errors.New("somebody else's kind cluster has that name")
 	ErrGone     = errors.New("reset the cluster to get a new one")
 	ErrVersion  = errors.New("the node image is of another Kubernetes version than the lessons")
+	ErrInotify  = errors.New("the kernel has no inotify instances left for the node: `sudo sysctl -w fs.inotify.max_user_instances=8192`, then retry")
 	ErrDiskFull = errors.New("the disk is full: free some space, then retry")
 )
 

@@ -70,6 +70,8 @@ func (m machine) openFiles() uint64 {
 	return uint64(limit.Max)
 }
 
+func (m machine) rootful() bool { return os.Geteuid() == 0 }
+
 func (m machine) getenv(name string) string { return os.Getenv(name) }
 
 func (m machine) file(path string) error {

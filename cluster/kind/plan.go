@@ -42,7 +42,7 @@ func plan(id string, n int, image string, f folder) *v1alpha4.Cluster {
 		TypeMeta: v1alpha4.TypeMeta{Kind: "Cluster", APIVersion: "kind.x-k8s.io/v1alpha4"},
 		Name:     clusterName(id),
 		// The address that the port is published on, for this machine alone.
-		Networking: v1alpha4.Networking{APIServerAddress: "127.0.0.1"},
+		Networking:           v1alpha4.Networking{APIServerAddress: "127.0.0.1"},
 		KubeadmConfigPatches: []string{patience, strings.Replace(patience, "InitConfiguration", "JoinConfiguration", 1)},
 		KubeadmConfigPatchesJSON6902: []v1alpha4.PatchJSON6902{{
 			Group: "kubeadm.k8s.io", Version: "v1beta4", Kind: "ClusterConfiguration", Patch: kubeadmPatch,

@@ -32,7 +32,7 @@ const (
 	leastMemory   = 500 << 20
 	nodeDisk      = 1 << 30
 	imageDisk     = 2 << 30 // until it is unpacked
-	nodeInstances = 40      // of inotify
+	nodeInstances = 32      // of inotify
 	nodeWatches   = 8192
 	othersInotify = 2 // as much again for the user's other programs
 	leastFiles    = 4096
@@ -43,6 +43,8 @@ const (
 type host interface {
 	info(context.Context) (engineInfo, error)
 	sysctl(name string) (value uint64, known bool)
+	spareInotify(instances int) bool // that this user has them left
+	rootful() bool                   // we are root, as the nodes of an engine that is not rootless are
 	memory() (available uint64, known bool)
 	disk(path string) (free uint64, known bool)
 	openFiles() uint64 // that a program started here may have
@@ -184,7 +186,7 @@ func mend(e Engine, err error) string {
 func examineMachine(h host, info engineInfo, learners int, haveImage bool) []Finding {
 	n := uint64(max(1, learners))
 	found := []Finding{
-		examineInotify(h, "fs.inotify.max_user_instances", n*nodeInstances*othersInotify, nodeInstances),
+		examineInstances(h, info, n),
 		examineInotify(h, "fs.inotify.max_user_watches", n*nodeWatches*othersInotify, nodeWatches),
 	}
 	files := Finding{Check: "open files", Says: fmt.Sprintf("%d allowed", h.openFiles())}
@@ -227,13 +229,30 @@ func examineInotify(h host, name string, want, least uint64) Finding {
 		return f
 	}
 	f.Says = fmt.Sprintf("%s = %d", name, value)
-	switch fix := fmt.Sprintf("`sudo sysctl -w %s=%d`, and the same in /etc/sysctl.d to keep it", name, want); {
+	switch {
 	case value < least:
-		f.Grade, f.Fix = Bad, fix
+		f.Grade, f.Fix = Bad, raise(name, want)
 	case value < want:
-		f.Grade, f.Fix = Warning, "may be too few for that many learners: "+fix
+		f.Grade, f.Fix = Warning, "may be too few for that many learners: "+raise(name, want)
 	}
 	return f
+}
+
+// examineInstances looks at what usually runs out first. How many are left can be told of our own user alone.
+func examineInstances(h host, info engineInfo, learners uint64) Finding {
+	const name = "fs.inotify.max_user_instances"
+	want := learners * nodeInstances * othersInotify
+	f := examineInotify(h, name, want, nodeInstances)
+	if (info.rootless() || h.rootful()) && f.Grade != Bad && !h.spareInotify(nodeInstances) {
+		value, _ := h.sysctl(name)
+		f.Grade, f.Says = Bad, fmt.Sprintf("%s, of which fewer than the %d that a node takes are left", f.Says, nodeInstances)
+		f.Fix = raise(name, max(want, 4*value))
+	}
+	return f
+}
+
+func raise(sysctl string, to uint64) string {
+	return fmt.Sprintf("`sudo sysctl -w %s=%d`, and the same in /etc/sysctl.d to keep it", sysctl, to)
 }
 
 // examineProxy looks at the proxy that kind passes on to the nodes.

@@ -16,6 +16,7 @@ type fakeHost struct {
 	says     string // what the engine says of itself, JSON
 	fails    error
 	sysctls  map[string]uint64
+	used     bool   // no inotify instance is left
 	free     uint64 // memory and disk
 	files    uint64
 	env      map[string]string
@@ -42,6 +43,8 @@ func (h *fakeHost) info(context.Context) (info engineInfo, err error) {
 	return info, errors.Join(h.fails, err)
 }
 func (h *fakeHost) sysctl(name string) (uint64, bool)        { v, known := h.sysctls[name]; return v, known }
+func (h *fakeHost) spareInotify(int) bool                    { return !h.used }
+func (h *fakeHost) rootful() bool                            { return true }
 func (h *fakeHost) memory() (uint64, bool)                   { return h.free, true }
 func (h *fakeHost) disk(string) (uint64, bool)               { return h.free, true }
 func (h *fakeHost) openFiles() uint64                        { return h.files }
@@ -81,7 +84,8 @@ func TestPreflight(t *testing.T) {
 		{"docker, rootless without delegation", func(h *fakeHost, _ *Options) {
 			h.says = `{"ServerVersion": "29.1", "CgroupVersion": "2", "SecurityOptions": ["name=seccomp", "name=rootless"], "CPUShares": false}`
 		}, "engine", Bad, "may not limit", "Delegate=yes"},
-		{"few instances", func(h *fakeHost, _ *Options) { h.sysctls["fs.inotify.max_user_instances"] = 128 }, "inotify", Warning, "= 128", "sysctl -w fs.inotify.max_user_instances=800"},
+		{"few instances", func(h *fakeHost, _ *Options) { h.sysctls["fs.inotify.max_user_instances"] = 128 }, "inotify", Warning, "= 128", "sysctl -w fs.inotify.max_user_instances=640"},
+		{"no instances left", func(h *fakeHost, _ *Options) { h.used = true }, "inotify", Bad, "fewer than the 32", "sysctl -w fs.inotify.max_user_instances=32768"},
 		{"no watches", func(h *fakeHost, _ *Options) { h.sysctls["fs.inotify.max_user_watches"] = 100 }, "inotify", Bad, "= 100", "sysctl -w fs.inotify.max_user_watches="},
 		{"few files", func(h *fakeHost, _ *Options) { h.files = 1024 }, "open files", Bad, "1024", "ulimit -Hn"},
 		{"proxy on loopback", func(h *fakeHost, _ *Options) { h.env["https_proxy"] = "localhost:3128" }, "proxy", Warning, "localhost:3128", "containers reach"},
