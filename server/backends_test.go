@@ -8,6 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/apilab/apilab/checker"
+	"github.com/apilab/apilab/cluster"
+	"github.com/apilab/apilab/server/protocol"
 )
 
 // realContent adds a lesson that needs real nodes, and one of whose two exercises one does.
@@ -65,4 +69,54 @@ func TestRealNodesAreMarked(t *testing.T) {
 	if want := []string{"All of it real", "Run it", "Some of it real", "Exec into it"}; !slices.Equal(real, want) {
 		t.Errorf("the index marks %q, want %q", real, want)
 	}
+}
+
+func TestSwitchBetweenBackends(t *testing.T) {
+	t.Parallel()
+	s := start(t, realContent(t), func(o *Options) {
+		o.Backends[0].Name = "embedded"
+		o.Backends = append(o.Backends, cluster.Backend{Name: "kind", Provider: &provider{t: t}})
+	})
+	v := s.learner(t)
+	tab := v.open(t)
+	var hello protocol.Hello
+	tab.wait("hello", nil).decode(t, &hello)
+	if !slices.Equal(hello.Backends, []string{"embedded", "kind"}) || hello.Cluster.Backend != "embedded" {
+		t.Errorf("hello offers %v and has a cluster of %q", hello.Backends, hello.Cluster.Backend)
+	}
+	on := func(backend string) { // by the newest status
+		t.Helper()
+		tab.until("a ready cluster of "+backend, func() bool {
+			for _, m := range slices.Backward(tab.messages) {
+				var c protocol.Cluster
+				if m.Type == "cluster" && json.Unmarshal(m.raw, &c) == nil {
+					return c.Status.State == cluster.Ready && c.Status.Backend == backend
+				}
+			}
+			return false
+		})
+	}
+	if a := tab.ask("cluster.switch", map[string]any{"backend": "docker"}); a.OK || !strings.Contains(a.Error, "embedded, kind") {
+		t.Errorf("a backend that there is not: %+v", a)
+	}
+	tab.openExercise("basics/say")
+	tab.get("exercise.answer", map[string]any{"exercise": "basics/say", "check": "said", "value": "hello"}, nil)
+	tab.exercise("basics/say", inState(checker.Passing))
+	tab.openExercise("more/pretend")
+	if a := tab.ask("exercise.open", map[string]any{"exercise": "more/run"}); a.OK || !strings.Contains(a.Error, "kind") {
+		t.Errorf("it opened on the embedded cluster: %+v", a)
+	}
+
+	tab.get("cluster.switch", map[string]any{"backend": "kind"}, nil)
+	on("kind")
+	tab.exercise("basics/say", inState(checker.Passing)) // once is for ever
+	tab.exercise("more/pretend", func(e checker.ExerciseState) bool { return e.Phase == checker.Closed })
+	tab.openExercise("more/run")
+	v.get("/lessons/more/real").wants(t, http.StatusOK, `<apilab-wants class="wants" backend="kind" hidden>`)
+	v.get("/lessons/more/mixed").wants(t, http.StatusOK, `<apilab-wants class="wants" backend="embedded">`)
+
+	tab.get("cluster.switch", map[string]any{"backend": "embedded"}, nil)
+	on("embedded")
+	tab.exercise("more/pretend", inState(checker.Failing))
+	tab.exercise("more/run", func(e checker.ExerciseState) bool { return e.Phase == checker.Closed })
 }
