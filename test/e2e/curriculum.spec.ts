@@ -157,11 +157,13 @@ test.describe('with a finger, at 360 pixels', () => {
   })
 
   test('the bar says which lesson it is, and no table of a reference page hides its commands', async ({ lab, page }) => {
-    await lab.ready(lessons.versions)
-    const title = page.locator('.bar [aria-current="page"]').first()
-    await expect(title).toBeVisible()
-    expect((await title.boundingBox())?.width).toBeGreaterThan(60)
-    await lab.open(sheet)
+    for (const path of [lessons.versions, sheet]) {
+      await lab.ready(path)
+      const title = await page.locator('.bar [aria-current="page"]').first().boundingBox()
+      const rest = await page.locator('.bar-end').boundingBox()
+      expect(title?.width, path).toBeGreaterThan(60)
+      expect((title?.x ?? 0) + (title?.width ?? 999), path).toBeLessThanOrEqual(rest?.x ?? 0)
+    }
     await page.locator('.table').first().waitFor()
     const hidden = await page.locator('.reference .table').evaluateAll((tables) => tables.filter((t) => t.scrollWidth > t.clientWidth).map((t) => t.textContent?.slice(0, 60)))
     expect(hidden).toEqual([])
