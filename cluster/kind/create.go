@@ -38,7 +38,7 @@ func (p *Provider) create(ctx context.Context, f folder, spec cluster.Spec, j *j
 			return nil, err
 		}
 	}
-	if err := fit(ctx, machine{p.o.Engine}, p.o.Engine); err != nil {
+	if err := fit(ctx, p.host, p.o.Engine); err != nil {
 		return nil, err
 	}
 	image, err := p.image.ensure(ctx, p.o, j)

@@ -41,6 +41,7 @@ type Options struct {
 type Provider struct {
 	o     Options
 	shop  workshop
+	host  host
 	image imageStore
 	life  context.Context // ends with Close
 	end   context.CancelFunc
@@ -75,7 +76,7 @@ func New(o Options) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Provider{o: o, shop: workshop{o.Executable, o.Logger}, running: map[string]*instance{}, swept: make(chan struct{})}
+	p := &Provider{o: o, shop: workshop{o.Executable, o.Logger}, host: machine{o.Engine}, running: map[string]*instance{}, swept: make(chan struct{})}
 	p.life, p.end = context.WithCancel(context.Background())
 	go func() {
 		defer close(p.swept)

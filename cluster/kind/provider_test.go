@@ -44,6 +44,7 @@ func newTestProvider(t *testing.T, e Engine) *Provider {
 	}
 	t.Cleanup(func() { p.Close() })
 	<-p.swept
+	p.host = wellHost()
 	return p
 }
 
@@ -115,6 +116,7 @@ func TestAnEngineThatIsDown(t *testing.T) {
 	if err := p.Delete(t.Context(), "never-made"); err != nil {
 		t.Errorf("delete what was never made: %v", err)
 	}
+	p.host = machine{p.o.Engine}
 	f := keep(t, p, "ada", true)
 	if ids, err := p.List(t.Context()); err != nil || !slices.Equal(ids, []string{"ada"}) {
 		t.Errorf("list: %v, %v", ids, err)
