@@ -70,6 +70,7 @@ type Freezer interface {
 type Capabilities struct {
 	Backend  string `json:"backend"`  // "embedded", "kind", "pods"
 	Version  string `json:"version"`  // Kubernetes version, "v1.37.2"
+	Nodes    int    `json:"nodes"`    // that it was made with
 	RealPods bool   `json:"realPods"` // containers really run
 	Logs     bool   `json:"logs"`     // kubectl logs and exec work
 }

@@ -4,7 +4,7 @@ import type { ClusterStatus } from './protocol/messages'
 import { recourse } from './recourse'
 
 function status(fields: Partial<ClusterStatus>): ClusterStatus {
-  return { id: 'local', backend: 'embedded', state: 'ready', since: '', capabilities: { backend: '', version: '', realPods: false, logs: false }, ...fields }
+  return { id: 'local', backend: 'embedded', state: 'ready', since: '', capabilities: { backend: '', version: '', nodes: 0, realPods: false, logs: false }, ...fields }
 }
 
 describe('a cluster in words', () => {
@@ -25,8 +25,8 @@ describe('a cluster in words', () => {
 
   test('what it is', () => {
     expect(facts(status({ state: 'absent' }))).toBe('embedded')
-    expect(facts(status({ capabilities: { backend: 'embedded', version: 'v1.37.2', realPods: false, logs: false } }))).toBe('embedded · Kubernetes v1.37.2 · pods are simulated')
-    expect(facts(status({ backend: 'kind', capabilities: { backend: 'kind', version: 'v1.37.2', realPods: true, logs: true } }))).toBe('kind · Kubernetes v1.37.2 · real containers')
+    expect(facts(status({ capabilities: { backend: 'embedded', version: 'v1.37.2', nodes: 2, realPods: false, logs: false } }))).toBe('embedded · Kubernetes v1.37.2 · 2 nodes, pods are simulated')
+    expect(facts(status({ backend: 'kind', capabilities: { backend: 'kind', version: 'v1.37.2', nodes: 1, realPods: true, logs: true } }))).toBe('kind · Kubernetes v1.37.2 · 1 node, real containers')
   })
 })
 

@@ -38,7 +38,7 @@ export function title(status: ClusterStatus): string {
     case 'stopped':
       return 'Your cluster is stopped, with its data kept'
     case 'failed':
-      return 'Your cluster did not start'
+      return 'Your cluster does not run, and could not be started'
   }
 }
 
@@ -49,6 +49,7 @@ export function wentBack({ state, reason }: ClusterStatus): boolean {
 
 /** What the cluster is, in one line. */
 export function facts({ backend, capabilities }: ClusterStatus): string {
-  const { version, realPods } = capabilities
-  return [backend, ...(version ? [`Kubernetes ${version}`, realPods ? 'real containers' : 'pods are simulated'] : [])].join(' · ')
+  const { version, nodes, realPods } = capabilities
+  if (!version) return backend // none is there
+  return `${backend} · Kubernetes ${version} · ${nodes} ${nodes === 1 ? 'node' : 'nodes'}, ${realPods ? 'real containers' : 'pods are simulated'}`
 }

@@ -123,7 +123,7 @@ func (i *instance) Config() *rest.Config { return rest.CopyConfig(i.admin) }
 func (i *instance) LearnerConfig() *rest.Config { return rest.CopyConfig(i.learner) }
 
 func (i *instance) Capabilities() cluster.Capabilities {
-	return cluster.Capabilities{Backend: "embedded", Version: kubeversion.Version}
+	return cluster.Capabilities{Backend: "embedded", Version: kubeversion.Version, Nodes: len(i.config.Nodes)}
 }
 
 func (i *instance) Health(tell func(cluster.Health)) (stop func()) { return i.health.Follow(tell) }

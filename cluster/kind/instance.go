@@ -258,10 +258,9 @@ func (i *instance) LearnerConfig() *rest.Config {
 }
 
 func (i *instance) Capabilities() cluster.Capabilities {
-	nodes := i.description().Nodes
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return cluster.Capabilities{Backend: "kind", Version: i.version, Nodes: nodes, RealPods: true, Logs: true}
+	return cluster.Capabilities{Backend: "kind", Version: i.version, Nodes: i.d.Nodes, RealPods: true, Logs: true}
 }
 
 func (i *instance) Health(tell func(cluster.Health)) (stop func()) { return i.health.Follow(tell) }

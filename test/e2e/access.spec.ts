@@ -49,6 +49,18 @@ for (const colorScheme of ['light', 'dark'] as const) {
       expect(await violations(page)).toEqual([])
     })
 
+    test('axe finds nothing on a lesson that wants another kind of cluster', async ({ lab, page }) => {
+      await lab.ready('/lessons/real-nodes/logs-exec-attach')
+      await expect(page.locator('.exercise .wants-note').first()).toBeVisible()
+      expect(await violations(page)).toEqual([])
+      await lab.cluster.click()
+      await expect(page.locator('.usage')).toBeVisible()
+      expect(await violations(page)).toEqual([])
+      await lab.open('/tracks/real-nodes')
+      await expect(page.locator('.lesson-item .badge').first()).toBeVisible()
+      expect(await violations(page)).toEqual([])
+    })
+
     test('axe finds nothing on a track, in the glossary and on a reference page', async ({ lab, page }) => {
       await lab.open('/tracks/api-machinery')
       await expect(page.locator('.lesson-item').first()).toBeVisible()

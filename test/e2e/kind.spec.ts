@@ -44,7 +44,7 @@ test('from the embedded cluster to real nodes and back', async ({ page, apilab }
     await lab.clusterIs('ready', 5 * minutes)
     await expect(strip).toHaveCount(0)
     await lab.cluster.click()
-    await expect(menu).toContainText(/kind · Kubernetes v1\.\d+\.\d+ · real containers/)
+    await expect(menu).toContainText(/kind · Kubernetes v1\.\d+\.\d+ · 1 node, real containers/)
     await page.keyboard.press('Escape')
   })
 

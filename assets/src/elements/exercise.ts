@@ -140,7 +140,7 @@ export class ApilabExercise extends LightElement implements Card {
     if (session.connected === 'lost') return html`<p class="exercise-state">Not connected. The checks below are as they were.</p>`
     switch (session.cluster?.state) {
       case 'failed':
-        return html`<p class="exercise-state error">Your cluster did not start, so nothing can be checked. The cluster menu above says why.</p>`
+        return html`<p class="exercise-state error">Your cluster does not run, so nothing can be checked. The cluster menu above says why.</p>`
       case 'creating':
       case 'starting':
       case 'queued':

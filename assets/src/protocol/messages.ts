@@ -19,7 +19,7 @@ export interface ClusterStatus {
   /** In the queue of those that wait to start, 1 being the next. */
   position?: number
   phases?: Phase[]
-  capabilities: { backend: string; version: string; realPods: boolean; logs: boolean }
+  capabilities: { backend: string; version: string; nodes: number; realPods: boolean; logs: boolean }
 }
 
 export interface Usage {
