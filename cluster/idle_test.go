@@ -184,11 +184,29 @@ func TestDeathInSleep(t *testing.T) {
 		m, _, up := rested(t, Options{FreezeAfter: time.Minute})
 		states := follow(t, m, "a")
 		time.Sleep(90 * time.Second)
+		up.health.Set(Health{Ready: true}) // said once more
+		synctest.Wait()
 		up.health.Set(Health{Reason: "it was killed"})
 		synctest.Wait()
 		up.health.Set(Health{Ready: true})
 		time.Sleep(90 * time.Second)
 		up.health.Set(Health{Reason: "it dies and dies", Fatal: true})
 		expect(t, "states", states(), "ready frozen healing ready frozen failed")
+	})
+}
+
+// TestDeathWhileItFallsAsleep is for a process that dies as it is frozen: the next one must not be left frozen.
+func TestDeathWhileItFallsAsleep(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m, p, up := rested(t, Options{FreezeAfter: time.Minute})
+		up.slow = time.Second
+		time.Sleep(time.Minute + time.Second/2)
+		up.health.Set(Health{Reason: "it was killed"})
+		time.Sleep(time.Second)
+		if s := m.Status("a"); s.State != Healing || up.asleep {
+			t.Errorf("status %+v, asleep: %t", s, up.asleep)
+		}
+		expect(t, "calls", strings.Join(p.calls, ","), "create a,freeze a,thaw a")
 	})
 }

@@ -93,10 +93,10 @@ func (c *managed) adopt(up Cluster) {
 	c.cluster, c.used, c.clock = up, time.Now(), time.AfterFunc(0, c.tick)
 	c.mu.Unlock()
 	c.status.Update(func(s Status) Status {
-		s.State, s.Since, s.Reason, s.Position, s.Capabilities = Ready, time.Now(), "", 0, up.Capabilities()
+		s.Capabilities = up.Capabilities()
 		return s
 	})
-	c.log.Info("cluster " + string(Ready))
+	c.to(Ready, "", c.status.Get().Phases)
 	unwatch := up.Health(func(h Health) { c.observe(up, h) })
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -146,6 +146,7 @@ func (m *Manager) take(ctx context.Context, c *managed, b *backend) (Cluster, er
 		}
 		up, err := m.give(ctx, spare, c, b)
 		if err == nil {
+			c.log.Info("given a cluster that was made ahead", "made", spare.id)
 			c.adopt(up)
 			m.forget(spare)
 			return up, nil

@@ -46,6 +46,9 @@ func TestWarmClustersAreGivenAndReplaced(t *testing.T) {
 		if other, _ := m.Get("b"); up == other {
 			t.Error("two learners have the same cluster")
 		}
+		if m.knows(up.ID()) {
+			t.Error("it is still known as nobody's")
+		}
 		if s := m.Status("a"); s.ID != "a" || s.Capabilities.Backend != "fake" {
 			t.Errorf("status %+v", s)
 		}
@@ -248,6 +251,45 @@ func TestPortsOfAGivenCluster(t *testing.T) {
 		}
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 || entries[0].Name() != "a" {
 			t.Errorf("left are %v, %v", entries, err)
+		}
+	})
+}
+
+// TestASpareThatDoesNotWake is started again when it is given, and is not given twice.
+func TestASpareThatDoesNotWake(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newFake()
+		p.sleeps = true
+		m := newManager(t, p, Options{FreezeAfter: time.Minute})
+		if err := m.WarmUp(t.Context(), 1, func(int) {}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Minute)
+		spare := m.pool.ready[0]
+		spare.cluster.(*sleeper).deep = errors.New("no such process")
+		claim(t, m, "a", "b")
+		a, _ := m.Get("a")
+		if b, _ := m.Get("b"); a.ID() != spare.id || b.ID() != "b" {
+			t.Errorf("a has %s, b has %s", a.ID(), b.ID())
+		}
+	})
+}
+
+// TestAWarmUpGivenUpAtTheLastMoment leaves each cluster in the pool or nowhere.
+func TestAWarmUpGivenUpAtTheLastMoment(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newFake()
+		m := manage(t, Options{}, Backend{Name: "fake", Provider: p, Parallel: 3})
+		for range 20 {
+			ctx, cancel := context.WithTimeout(t.Context(), startTime)
+			_ = m.WarmUp(ctx, m.pool.size()+3, func(int) {})
+			cancel()
+			synctest.Wait()
+			if p.spares() != m.pool.size() {
+				t.Fatalf("%d clusters, %d in the pool", p.spares(), m.pool.size())
+			}
 		}
 	})
 }

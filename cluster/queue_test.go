@@ -79,7 +79,7 @@ func TestATurnIsNotLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := &queue{free: 1}
-		for range 100 {
+		for round := range 100 {
 			ctx, cancel := context.WithCancel(t.Context())
 			if err := q.enter(t.Context(), false, nil); err != nil {
 				t.Fatal(err)
@@ -87,8 +87,13 @@ func TestATurnIsNotLost(t *testing.T) {
 			entered := make(chan error, 1)
 			go func() { entered <- q.enter(ctx, false, func(int) {}) }()
 			synctest.Wait()
-			go cancel()
-			go q.leave()
+			if round%2 == 0 {
+				cancel()
+				q.leave()
+			} else {
+				q.leave()
+				cancel()
+			}
 			if <-entered == nil {
 				q.leave()
 			}
