@@ -105,11 +105,18 @@ func (j *probeJudge) judgeOutcome() verdict {
 		}
 		return failing("%s", j.outcome.missed)
 	}
-	text := fmt.Sprintf("all %d steps went as they should", len(j.outcome.results))
+	text := "the step went as it should"
+	if n := len(j.outcome.results); n > 1 {
+		text = fmt.Sprintf("all %d steps went as they should", n)
+	}
 	if j.check.spec.Expression() == nil {
 		return passing(text)
 	}
-	return j.check.decide(vars, explain.Subject{}, func() *Evidence { return &Evidence{Text: text} })
+	v := j.check.decide(vars, explain.Subject{}, func() *Evidence { return &Evidence{Text: text} })
+	if v.state == Failing && !v.hinted {
+		v.why = nameResults(v.why, j.check.spec.Probe, j.outcome.results)
+	}
+	return v
 }
 
 // fingerprint tells states of the objects that the probe comes after apart, and which of them are missing.

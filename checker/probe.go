@@ -44,14 +44,14 @@ func runProbe(ctx context.Context, client *watch.Client, records Records, probe 
 		step := &probe.Steps[i]
 		object, err := p.take(ctx, step)
 		if err != nil && !answered(err) {
-			outcome.err = fmt.Errorf("step %d, %s, could not be taken: %w", i+1, describe(step), err)
+			outcome.err = fmt.Errorf("%s, could not be taken: %w", nameStep(probe, i), err)
 			return outcome
 		}
 		result, missed := judgeStep(step, object, err)
 		result["requests"] = p.observer.taken()
 		outcome.results = append(outcome.results, result)
 		if missed != "" {
-			outcome.missed = fmt.Sprintf("step %d, %s: %s", i+1, describe(step), missed)
+			outcome.missed = nameStep(probe, i) + ": " + missed
 			return outcome
 		}
 	}
@@ -85,43 +85,15 @@ func judgeStep(step *exercises.Step, object *unstructured.Unstructured, err erro
 	}
 	switch {
 	case err == nil && step.Refused:
-		missed = "the API server took it; it has to refuse it"
+		missed = fmt.Sprintf("the API server took it (%s); it has to refuse it", answerWords(code, reason))
 	case err != nil && !step.Refused && step.Wait != nil:
 		missed = message
 	case err != nil && !step.Refused:
-		missed = "the API server refused it: " + message
+		missed = fmt.Sprintf("the API server refused it (%s); it has to take it: %s", answerWords(code, reason), message)
 	}
 	return map[string]any{
 		"ok": missed == "", "code": code, "reason": reason, "message": message, "object": value(object),
 	}, missed
-}
-
-// describe names a step: "create Widget probe".
-func describe(step *exercises.Step) string {
-	name := func(m map[string]any) string {
-		u := unstructured.Unstructured{Object: m}
-		name := u.GetName()
-		if name == "" {
-			name = u.GetGenerateName() + "…"
-		}
-		return u.GetKind() + " " + name
-	}
-	var what string
-	switch {
-	case step.Create != nil:
-		what = name(step.Create)
-	case step.Apply != nil:
-		what = name(step.Apply)
-	case step.Patch != nil:
-		what = step.Patch.Resource + " " + step.Patch.Name
-	case step.Delete != nil:
-		what = step.Delete.Resource + " " + step.Delete.Name
-	case step.Observe != nil:
-		what = "for " + step.Observe.For.String()
-	case step.Wait != nil:
-		what = "for " + step.Wait.Resource + " " + step.Wait.Name
-	}
-	return step.Verb() + " " + what
 }
 
 func (p *prober) take(ctx context.Context, step *exercises.Step) (*unstructured.Unstructured, error) {

@@ -67,7 +67,7 @@ func TestProbeOfSchema(t *testing.T) {
 	l.await(id, "broken", Broken)
 	// It is tried until the new API is served, and then says what the schema lets through.
 	for {
-		if c := l.want(id, "valid", Failing); strings.Contains(c.Why, "step 2, create Widget large: the API server took it; it has to refuse it") {
+		if c := l.want(id, "valid", Failing); strings.Contains(c.Why, "step 2 of 2, create Widget large in "+l.namespace+` with {"spec":{"size":11}} (dry run): the API server took it (201 Created); it has to refuse it`) {
 			break
 		}
 	}
@@ -161,7 +161,7 @@ func TestProbeWaitsInVain(t *testing.T) {
         - wait: {resource: configmaps, namespace: NS, name: mine, expect: object.data.k == 'w', within: 3s}
 `)
 	c := l.want(id, "tried", Failing)
-	if !strings.HasPrefix(c.Why, `step 1, wait for configmaps mine: after 3s, data.k is "v"; expected "w"`) {
+	if !strings.HasPrefix(c.Why, `the step wait for configmaps mine in `+l.namespace+`: after 3s, data.k is "v"; expected "w"`) {
 		t.Errorf("why %q", c.Why)
 	}
 	l.updateConfigMap("mine", func(o *unstructured.Unstructured) { _ = unstructured.SetNestedField(o.Object, "w", "data", "k") })
@@ -236,6 +236,50 @@ func TestProbeThatChasesItselfEnds(t *testing.T) {
 	}
 }
 
+// What does not hold of the answers is told with the steps that they are answers to.
+func TestProbeNamesTheStep(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.createConfigMap("mine", object{"k": "v"})
+	id := l.open(`
+  - id: reason
+    says: It is refused for the right reason
+    probe:
+      after: [{resource: configmaps, namespace: NS, name: mine}]
+      steps:
+        - patch: {resource: configmaps, namespace: NS, name: mine, body: {data: {k: w}}}
+          dryRun: true
+        - create: {apiVersion: v1, kind: ConfigMap, metadata: {name: mine, namespace: NS, labels: {a: b}}}
+          refused: true
+    expect: result[1].reason == 'Invalid'
+  - id: same
+    says: Both are the same
+    probe:
+      after: [{resource: configmaps, namespace: NS, name: mine}]
+      steps:
+        - patch: {resource: configmaps, namespace: NS, name: mine, body: {data: {k: w}}}
+          dryRun: true
+        - patch: {resource: configmaps, namespace: NS, name: mine, body: {data: {k: x}}}
+          dryRun: true
+    expect: result[0].object.data.k == result[1].object.data.k
+`)
+	l.want(id, "reason", Failing, `step 2 of 2, create ConfigMap mine in NS with {"metadata":{"labels":{"a":"b"}}}, was answered 409 AlreadyExists: reason is "AlreadyExists"; expected "Invalid"`)
+	l.want(id, "same", Failing, `step 1 of 2, patch configmaps mine in NS with {"data":{"k":"w"}} (dry run), was answered 200 OK; `+
+		`step 2 of 2, patch configmaps mine in NS with {"data":{"k":"x"}} (dry run), was answered 200 OK: step 1's object.data.k is "w", but step 2's object.data.k is "x"`)
+}
+
+func TestCompact(t *testing.T) {
+	t.Parallel()
+	for want, value := range map[string]any{
+		`{"a":"<&>"}`: map[string]any{"a": "<&>"},
+		`"` + strings.Repeat("ü", maxSent-1) + "…": strings.Repeat("ü", 2*maxSent),
+	} {
+		if got := compact(value); got != want {
+			t.Errorf("got %s; want %s", got, want)
+		}
+	}
+}
+
 func TestProbeOfUnknownKindFails(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
@@ -247,7 +291,7 @@ func TestProbeOfUnknownKindFails(t *testing.T) {
       after: [{resource: configmaps, namespace: NS}]
       steps: [{create: {apiVersion: NS.example.com/v1, kind: Widget, metadata: {name: x}}, dryRun: true}]
 `)
-	l.want(id, "tried", Failing, `step 1, create Widget x: the API server refused it: the API server knows no kind "Widget" in NS.example.com/v1`)
+	l.want(id, "tried", Failing, `the step create Widget x (dry run): the API server refused it (404 NotFound); it has to take it: the API server knows no kind "Widget" in NS.example.com/v1`)
 }
 
 var widgets = func(group string) schema.GroupVersionResource {
