@@ -132,7 +132,9 @@ func (m *Manager) freeze(ctx context.Context, c *managed, after time.Duration) e
 		err = errUsed
 	}
 	if err != nil { // it may sleep and nobody knows
-		err = errors.Join(err, sleeper.Thaw(context.WithoutCancel(ctx)))
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), wakeTime)
+		defer cancel()
+		err = errors.Join(err, sleeper.Thaw(ctx))
 		c.log.Warn("a cluster could not be frozen", "error", err)
 	}
 	return err

@@ -16,8 +16,7 @@ import (
 )
 
 const (
-	// aheadPrefix begins the IDs of clusters that are made ahead; no learner's ID does. A cluster keeps its ID when it is given to a
-	// learner.
+	// aheadPrefix begins the IDs of clusters that are made ahead, and no learner's. A cluster keeps its ID when it is given.
 	aheadPrefix = "warm-"
 	// refillPause is how long the pool waits after a cluster that could not be made.
 	refillPause = time.Minute
@@ -30,9 +29,9 @@ type pool struct {
 	spent chan struct{} // somebody wanted one; holds one
 }
 
-// WarmUp makes n clusters ahead, or as many as are missing to n, and returns when they are ready. progress is told, one
-// call at a time, how many there are. Those that learners claim meanwhile are not replaced. When ctx ends or one cannot be
-// made, those that are ready stay, and the others are given up.
+// WarmUp makes as many clusters ahead as the pool lacks to n, and returns when they are ready. progress is told, one call
+// at a time, how many of n there are, with those that learners claimed meanwhile: they are not replaced. When ctx ends or
+// one cannot be made, those that are ready stay, and the others are given up.
 func (m *Manager) WarmUp(ctx context.Context, n int, progress func(ready int)) error {
 	ready := m.pool.size()
 	progress(ready)
@@ -85,13 +84,15 @@ func (m *Manager) sweep(ctx context.Context) error {
 			errs = append(errs, err)
 			continue
 		}
+		// In this order: what is made or given meanwhile is known, or remembered before it is forgotten.
+		ids = slices.DeleteFunc(ids, func(id string) bool { return !strings.HasPrefix(id, aheadPrefix) || m.knows(id) })
 		given, err := m.o.Choices.Clusters(ctx, b.Name)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
 		for _, id := range ids {
-			if strings.HasPrefix(id, aheadPrefix) && !slices.Contains(given, id) && !m.knows(id) {
+			if !slices.Contains(given, id) {
 				errs = append(errs, b.Provider.Delete(ctx, id))
 			}
 		}
@@ -151,15 +152,16 @@ func (m *Manager) take(ctx context.Context, c *managed, b *backend) (Cluster, er
 			m.forget(spare)
 			return up, nil
 		}
+		c.log.Warn("a cluster made ahead was not given", "made", spare.id, "error", err)
+		m.running.Go(func() { _ = m.discard(spare) })
 		if ctx.Err() != nil {
-			m.pool.add(spare)
 			return nil, err
 		}
-		c.log.Warn("a cluster made ahead is no good", "spare", spare.id, "error", err)
-		m.running.Go(func() { _ = m.discard(spare) })
 	}
 }
 
+// give makes a spare cluster the learner's, awake. One that was not given is of no use to others: it may be linked, and
+// even remembered, already.
 func (m *Manager) give(ctx context.Context, spare, c *managed, b *backend) (Cluster, error) {
 	if s := spare.status.Get(); s.State != Ready && s.State != Frozen {
 		return nil, fmt.Errorf("it is %s (%s)", s.State, s.Reason)
