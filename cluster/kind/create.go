@@ -38,14 +38,17 @@ func (p *Provider) create(ctx context.Context, f folder, spec cluster.Spec, j *j
 			return nil, err
 		}
 	}
-	if err := fit(ctx, p.host, p.o.Engine); err != nil {
-		return nil, err
+	taken := p.free(ctx, spec.ID)
+	if !errors.Is(taken, ErrTaken) { // else nothing that the machine lacks matters
+		if err := fit(ctx, p.host, p.o.Engine); err != nil {
+			return nil, err
+		}
+	}
+	if taken != nil {
+		return nil, taken
 	}
 	image, err := p.image.ensure(ctx, p.o, j)
 	if err != nil {
-		return nil, err
-	}
-	if err := p.free(ctx, spec.ID); err != nil {
 		return nil, err
 	}
 	i := newInstance(p, f, spec, description{Created: time.Now().UTC(), Engine: p.o.Engine, Image: image, Nodes: max(1, spec.Nodes)})
@@ -132,6 +135,9 @@ func (i *instance) make(ctx context.Context, j *journal) error {
 		return err
 	}
 	j.begin(stepServer)
+	if err := i.age(ctx); err != nil {
+		return err
+	}
 	if err := d.Engine.access(ctx, i.folder, nodeNames(i.id, 1)[0], &d); err != nil {
 		return err
 	}

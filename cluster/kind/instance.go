@@ -154,6 +154,11 @@ func (i *instance) connect(d description) error {
 // wait waits until a learner may begin. since is when a node was last started; zero if that was long ago.
 func (i *instance) wait(ctx context.Context, j *journal, since time.Time) error {
 	kube, d := i.client(), i.description()
+	if !d.Ready {
+		if err := until(ctx, "the API server has not started anew", func(ctx context.Context) error { return hasPast(ctx, kube) }); err != nil {
+			return err
+		}
+	}
 	if err := serverReady(ctx, kube); err != nil {
 		return err
 	}
@@ -171,12 +176,6 @@ func (i *instance) wait(ctx context.Context, j *journal, since time.Time) error 
 	if !d.Ready || !since.IsZero() { // else the nodes ran, and what they are like is the learner's business
 		j.begin(stepNodes)
 		if err := nodesReady(ctx, kube, nodeNames(i.id, d.Nodes), since); err != nil {
-			return err
-		}
-	}
-	if !d.Ready {
-		j.begin(stepHistory)
-		if err := i.age(ctx); err != nil {
 			return err
 		}
 	}

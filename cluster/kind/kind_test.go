@@ -39,7 +39,24 @@ func needsEngine(t *testing.T) kind.Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return engine
+	// Other tests on the machine may use what a node needs; they end.
+	ctx := within(t, patience)
+	for {
+		var lacks []kind.Finding
+		for _, f := range kind.Preflight(ctx, kind.Options{Engine: engine, Image: os.Getenv("KINDLAB_NODE_IMAGE")}, 1) {
+			if f.Grade == kind.Bad {
+				lacks = append(lacks, f)
+			}
+		}
+		if len(lacks) == 0 {
+			return engine
+		}
+		select {
+		case <-time.After(5 * time.Second):
+		case <-ctx.Done():
+			t.Fatalf("no cluster can be made here: %+v", lacks)
+		}
+	}
 }
 
 // newProvider returns a provider on dir that is closed when the test ends.

@@ -20,7 +20,7 @@ func TestCancelledCreations(t *testing.T) {
 	engine := needsEngine(t)
 	leavesNothing(t, engine)
 	p := newProvider(t, engine, dataDir(t))
-	for n, phase := range []string{"containers", "config", "control-plane", "network", "apiserver", "nodes", "history"} {
+	for n, phase := range []string{"containers", "config", "control-plane", "network", "apiserver", "nodes"} {
 		t.Run(phase, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()

@@ -23,7 +23,6 @@ var (
 	stepArchive   = [2]string{"archive", "The node image is loaded from its archive"}
 	stepStart     = [2]string{"containers", "The nodes' containers run"}
 	stepServer    = [2]string{"apiserver", "The API server answers"}
-	stepHistory   = [2]string{"history", "The cluster has a past"}
 	stepBootstrap = [2]string{"bootstrap", "Roles and default objects are in place"}
 	stepNodes     = [2]string{"nodes", "The nodes are Ready"}
 	stepImages    = [2]string{"images", "The images of the exercises are on the nodes"}

@@ -87,6 +87,17 @@ func nodeReady(ctx context.Context, kube kubernetes.Interface, node *corev1.Node
 	return nil
 }
 
+// age gives a new cluster a past: its API server has all events since the first in memory, and would replay them to a watch
+// from version 1. One that starts on a store that has lived does not, as on any other cluster. It is killed, as one that is
+// asked to end waits a minute for its watches; the node's kubelet starts it again at once.
+func (i *instance) age(ctx context.Context) error {
+	_, err := i.description().Engine.run(ctx, quick, "exec", nodeNames(i.id, 1)[0], "pkill", "-KILL", "-x", "kube-apiserver")
+	if err != nil {
+		return fmt.Errorf("start the API server anew: %w", err)
+	}
+	return nil
+}
+
 // hasPast tells whether a watch from the first version of all is answered 410 Gone, as on a cluster that has lived.
 func hasPast(ctx context.Context, kube kubernetes.Interface) error {
 	var code int

@@ -173,29 +173,3 @@ func probe(ctx context.Context, client *http.Client, host string, timeout time.D
 	}
 	return nil
 }
-
-// age gives a new cluster a past: its API server has all events since the first in memory, and would replay them to a watch
-// from version 1. One that is started anew has not, as on any cluster that has lived.
-func (i *instance) age(ctx context.Context) error {
-	kube := i.client()
-	if hasPast(ctx, kube) == nil {
-		return nil
-	}
-	if err := i.restartServer(ctx); err != nil {
-		return err
-	}
-	if err := until(ctx, "the API server has not started anew", func(ctx context.Context) error { return hasPast(ctx, kube) }); err != nil {
-		return err
-	}
-	return serverReady(ctx, kube)
-}
-
-// restartServer kills the API server, as one that is asked to end waits a minute for its watches. The node's kubelet starts
-// it again at once.
-func (i *instance) restartServer(ctx context.Context) error {
-	_, err := i.description().Engine.run(ctx, quick, "exec", nodeNames(i.id, 1)[0], "pkill", "-KILL", "-x", "kube-apiserver")
-	if err != nil {
-		return fmt.Errorf("start the API server anew: %w", err)
-	}
-	return nil
-}
