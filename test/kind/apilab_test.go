@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -38,8 +39,15 @@ type apilab struct {
 // start runs apilab with kind clusters, and opens its page, which claims a cluster.
 func start(t *testing.T, dir string, env ...string) *apilab {
 	t.Helper()
+	return startWithin(t, nil, dir, env...)
+}
+
+// startWithin has it started by another command, which it is the rest of the arguments of.
+func startWithin(t *testing.T, command []string, dir string, env ...string) *apilab {
+	t.Helper()
 	a := &apilab{t: t, dir: dir, ended: make(chan struct{})}
-	a.cmd = exec.Command(binary, "serve", "--no-open", "--provider", "kind", "--port", "0", "--data-dir", dir)
+	words := append(slices.Clone(command), binary, "serve", "--no-open", "--provider", "kind", "--port", "0", "--data-dir", dir)
+	a.cmd = exec.Command(words[0], words[1:]...)
 	a.cmd.Env = append(environment(dir), env...)
 	a.cmd.Stdout, a.cmd.Stderr = a, a
 	if err := a.cmd.Start(); err != nil {

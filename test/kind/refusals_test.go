@@ -11,12 +11,18 @@ import (
 	"github.com/apilab/apilab/cluster"
 )
 
-// refused opens an apilab whose cluster cannot be made, and returns what the learner is told.
+// refused opens an apilab whose cluster cannot be made, and looks at what the learner is told.
 func refused(t *testing.T, want string, env ...string) {
+	t.Helper()
+	refusedWithin(t, nil, want, env...)
+}
+
+// refusedWithin has the apilab started by another command.
+func refusedWithin(t *testing.T, command []string, want string, env ...string) {
 	t.Helper()
 	dir := t.TempDir()
 	began := time.Now()
-	reason := start(t, dir, env...).page.becomes(cluster.Failed).Reason
+	reason := startWithin(t, command, dir, env...).page.becomes(cluster.Failed).Reason
 	t.Logf("after %s: %s", time.Since(began).Round(time.Second), reason)
 	if !strings.Contains(reason, want) {
 		t.Errorf("the learner is told %q, which does not say %q", reason, want)
@@ -85,7 +91,7 @@ func TestNameTaken(t *testing.T) {
 
 // TestImages has node images that are none, or of another Kubernetes.
 func TestImages(t *testing.T) {
-	refused(t, "get the node image nobody-made-this:v1", "APILAB_KIND_IMAGE=localhost/nobody-made-this:v1")
+	refused(t, "get the node image localhost/nobody-made-this:v1", "APILAB_KIND_IMAGE=localhost/nobody-made-this:v1")
 
 	// Its cat says a version, whatever it is asked.
 	project := t.TempDir()
@@ -112,16 +118,5 @@ func TestFullDisk(t *testing.T) {
 		t.Skip("it takes root, and an engine without a daemon, to give it another disk")
 	}
 	store := strings.TrimSpace(engineSays(t, "info", "--format", "{{.Store.GraphRoot}}"))
-	path := onlyProgram(t, "podman", `exec /usr/bin/unshare --mount /bin/sh -c '
-		/bin/mount -t tmpfs -o size=48m tmpfs `+store+` && exec `+engineFile(t)+` "$@"' podman "$@"`)
-	refused(t, "the disk is full", "PATH="+path+":"+os.Getenv("PATH"))
-}
-
-func engineFile(t *testing.T) string {
-	t.Helper()
-	file, err := exec.LookPath(string(engine))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return file
+	refusedWithin(t, []string{"unshare", "--mount", "sh", "-c", "mount -t tmpfs -o size=48m tmpfs " + store + ` && exec "$@"`, "sh"}, "the disk is full")
 }
