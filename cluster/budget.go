@@ -22,7 +22,11 @@ type shortageError struct {
 }
 
 func (e *shortageError) Error() string {
-	return fmt.Sprintf("no memory for one more cluster: %d take %d of the %d MiB that they may have", e.clusters, e.taken>>20, e.budget>>20)
+	takers := "1 cluster"
+	if e.clusters != 1 {
+		takers = fmt.Sprintf("%d clusters", e.clusters)
+	}
+	return fmt.Sprintf("no memory for one more cluster: %d of %d MiB are taken, by %s", e.taken>>20, e.budget>>20, takers)
 }
 
 // afford waits until the budget has memory for one more cluster, which is then reckoned to c until settle is called. For
@@ -43,7 +47,7 @@ func (m *Manager) afford(ctx context.Context, c *managed, b *backend) (settle fu
 		if m.makeRoom(ctx, c) {
 			continue
 		}
-		c.to(Queued, short.Error()+", and all are in use; waits for one that is not", nil)
+		c.to(Queued, short.Error()+", all of them in use; waits for one that is not", nil)
 		select {
 		case <-time.After(lookEvery):
 		case <-ctx.Done():

@@ -86,7 +86,7 @@ func TestAStartWaitsForMemory(t *testing.T) {
 					claimed <- err
 				}()
 				time.Sleep(time.Hour)
-				const says = "no memory for one more cluster: 2 take 200 of the 250 MiB that they may have, and all are in use; waits for one that is not"
+				const says = "no memory for one more cluster: 200 of 250 MiB are taken, by 2 clusters, all of them in use; waits for one that is not"
 				if s := m.Status("c"); s.State != Queued || s.Reason != says {
 					t.Errorf("status %+v", s)
 				}

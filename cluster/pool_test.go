@@ -221,7 +221,7 @@ func TestThePoolMakesRoomFirst(t *testing.T) {
 		if m.pool.size() != 0 || m.Status("a").State != Ready {
 			t.Errorf("%d in the pool, a is %s", m.pool.size(), m.Status("a").State)
 		}
-		if err := m.WarmUp(t.Context(), 3, func(int) {}); err == nil || !strings.Contains(err.Error(), "no memory for one more cluster: 2 take 400 of the 450 MiB") {
+		if err := m.WarmUp(t.Context(), 3, func(int) {}); err == nil || !strings.Contains(err.Error(), "no memory for one more cluster: 400 of 450 MiB are taken, by 2 clusters") {
 			t.Errorf("a warm-up beyond the budget: %v", err)
 		}
 	})
