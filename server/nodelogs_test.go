@@ -19,7 +19,7 @@ func TestNodeLogsOfAClusterThatRuns(t *testing.T) {
 	}
 	v := s.learner(t)
 	const log = "apilab-local-control-plane/kubelet.log"
-	v.get("/cluster/logs").wants(t, http.StatusOK, "Node logs", "What the nodes of your cluster say", `href="/cluster/logs/`+log+`"`, "1 KiB")
+	v.get("/cluster/logs").wants(t, http.StatusOK, "Node logs", "What the nodes of your cluster have said", `href="/cluster/logs/`+log+`"`, "1 KiB")
 	v.get("/cluster/logs").wants(t, http.StatusOK, log) // collected again
 	file := v.get("/cluster/logs/" + log)
 	file.wants(t, http.StatusOK, "Starting kubelet <main>")

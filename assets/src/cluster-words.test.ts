@@ -49,6 +49,7 @@ describe('what can be done about a cluster', () => {
     expect(labels({ state: 'failed' }, ['embedded'])).toEqual(['Try again', 'Make it anew'])
     expect(labels({ state: 'ready', reason: 'switch to kind: no image' })).toEqual(['Try a kind cluster again', 'Node logs'])
     expect(labels({ state: 'ready', backend: 'kind' })).toEqual(['Node logs'])
+    expect(labels({ state: 'failed', backend: 'kind' }, ['embedded'])).toEqual(['Back to the embedded cluster'])
     expect(labels({ state: 'failed', backend: 'kind' })).toContain('Back to the embedded cluster')
   })
 })

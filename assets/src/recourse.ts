@@ -19,6 +19,7 @@ export function recourse(status: ClusterStatus, backends: string[]): Recourse[] 
     case 'stopped':
       return [{ does: 'start', label: 'Start' }, ...elsewhere]
     case 'failed':
+      if (!backends.includes(status.backend)) return elsewhere // it was there in an earlier run of the server
       return [{ does: 'start', label: 'Try again' }, { does: 'renew', label: 'Make it anew' }, ...elsewhere, ...logs]
     case 'ready':
       return [...(wentBack(status) ? others.map((to): Recourse => ({ does: 'switch', to, label: `Try ${about(to).name} again` })) : []), ...logs]
