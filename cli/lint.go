@@ -70,14 +70,38 @@ func (p *Program) lint(lessons, tasks fs.FS, dir string) error {
 		problem.File = path.Join(dir, "content", problem.File)
 		fmt.Fprintln(p.Stdout, problem)
 	}
+	warnings := curriculum.Durations(func(id string) float64 {
+		e, _ := set.Get(id)
+		return minutes(e)
+	})
+	for _, w := range warnings {
+		w.File, w.Message = path.Join(dir, "content", w.File), "warning: "+w.Message
+		fmt.Fprintln(p.Stdout, w)
+	}
+	warned := ""
+	if len(warnings) > 0 {
+		warned = ", " + count(len(warnings), "warning")
+	}
 	n := 0
 	for _, track := range curriculum.Tracks {
 		n += len(track.Lessons)
 	}
 	if problems := len(wrongTasks) + len(wrongLessons); problems > 0 {
-		fmt.Fprintf(p.Stderr, "%s, %s: %s\n", count(n, "lesson"), count(len(ids), "exercise"), count(problems, "problem"))
+		fmt.Fprintf(p.Stderr, "%s, %s: %s%s\n", count(n, "lesson"), count(len(ids), "exercise"), count(problems, "problem"), warned)
 		return errReported
 	}
-	fmt.Fprintf(p.Stdout, "%s, %s: no problem\n", count(n, "lesson"), count(len(ids), "exercise"))
+	fmt.Fprintf(p.Stdout, "%s, %s: no problem%s\n", count(n, "lesson"), count(len(ids), "exercise"), warned)
 	return nil
+}
+
+// minutes is what an exercise takes, as an estimate; one that a program of the learner's has to pass is more than typing.
+func minutes(e *exercises.Exercise) float64 {
+	if e == nil {
+		return 0
+	}
+	took := 1.5 * float64(len(e.Checks))
+	if e.Program != "" {
+		took += 10
+	}
+	return took
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -29,5 +30,17 @@ func TestLintCounts(t *testing.T) {
 	writeFile(t, lesson, front+"# T\n")
 	if got, want := lint(), "1 lesson, 0 exercises: 1 problem"; got != want {
 		t.Errorf("said %q, want %q", got, want)
+	}
+	writeFile(t, lesson, strings.Replace(front, "duration: 1", "duration: 30", 1))
+	if got, want := lint(), "1 lesson, 0 exercises: no problem, 1 warning"; got != want {
+		t.Errorf("said %q, want %q", got, want)
+	}
+}
+
+func TestNothingBuiltInWarrantsAWord(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	if err := (&Program{Stdout: &out, Stderr: &out}).lintDir(""); err != nil || strings.Count(out.String(), "\n") != 1 {
+		t.Errorf("%v\n%s", err, out.String())
 	}
 }

@@ -19,6 +19,7 @@ type document struct {
 	terms       []*Term
 	transcripts []Transcript
 	targets     []target
+	minutes     float64 // that it takes, exercises left out
 }
 
 // located is something said of a line.
@@ -89,6 +90,7 @@ func (p *parsing) line(n ast.Node) int {
 }
 
 func (p *parsing) visit(n ast.Node) {
+	p.takes(n)
 	switch n := n.(type) {
 	case *directive:
 		p.directive(n)
