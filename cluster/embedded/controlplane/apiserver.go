@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 
@@ -99,12 +100,20 @@ func newAPIServer(c *controlPlane) (*apiServer, error) {
 	if err != nil {
 		return nil, err
 	}
+	kube, ok := chain.GenericAPIServer.NextDelegate().(*genericapiserver.GenericAPIServer)
+	if !ok {
+		return nil, errors.New("kube-apiserver is not where it was in the chain of servers")
+	}
+	generic := config.KubeAPIs.ControlPlane.Generic
+	if err := serveDocuments(kube, generic); err != nil {
+		return nil, err
+	}
 	prepared, err := chain.PrepareRun()
 	if err != nil {
 		return nil, err
 	}
 	// The documents have been made of these; 7 MB. Who still wants them calls GetDefinitions.
-	config.KubeAPIs.ControlPlane.Generic.OpenAPIV3Config.Definitions = nil
+	generic.OpenAPIV3Config.Definitions = nil
 	return &apiServer{run: prepared.Run}, nil
 }
 
@@ -154,6 +163,7 @@ func newAPIServerConfig(o options.CompletedOptions, dialer *egress, bootstrapped
 	if err != nil {
 		return nil, err
 	}
+	shared.Generic.SkipOpenAPIInstallation = true // not the others', which copied this configuration: see serveDocuments
 	return &app.Config{Options: o, KubeAPIs: kube, ApiExtensions: extensions, Aggregator: aggregator}, nil
 }
 

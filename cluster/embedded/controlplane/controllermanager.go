@@ -21,8 +21,9 @@ func (c *controlPlane) controllerManagerFlags(kubeconfig string) []string {
 		"--cluster-signing-key-file=" + c.pki.Key(pki.CA),
 		"--kube-api-qps=200",
 		"--kube-api-burst=400",
-		// Attaching volumes is a simulated node's business, and its controller alone wakes up ten times a second.
-		"--controllers=*,-persistentvolume-attach-detach-controller,-persistentvolume-expander-controller,-ttl-controller",
+		// Attaching volumes is a simulated node's business, and its controller alone wakes up ten times a second. That of
+		// the policies' status is ours: see runPolicyStatus.
+		"--controllers=*,-persistentvolume-attach-detach-controller,-persistentvolume-expander-controller,-ttl-controller,-validatingadmissionpolicy-status-controller",
 		// The kubelets are in this process. When they are late, it was frozen, and the monitor would wake up before them.
 		"--node-monitor-grace-period=87600h",
 	}

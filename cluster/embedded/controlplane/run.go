@@ -104,6 +104,7 @@ func (c *controlPlane) bringUp(ctx context.Context, parts *errgroup.Group) error
 	// Not before the bootstrap: it would look once, and a second later again.
 	c.report(wire.Message{Begin: "controllers"})
 	parts.Go(func() error { return ended(ctx, "controller manager", runControllerManager(ctx, c)) })
+	parts.Go(func() error { return ended(ctx, "policy status controller", runPolicyStatus(ctx, c)) })
 	if err := clients.waitForControllers(ctx); err != nil {
 		return err
 	}
