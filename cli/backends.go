@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -43,6 +44,13 @@ func (o *backendFlags) add(flags *pflag.FlagSet) {
 func (o *backendFlags) validate() error {
 	if o.provider != embeddedBackend && o.provider != kindBackend {
 		return fmt.Errorf("--provider: there is no provider %q: choose embedded or kind", o.provider)
+	}
+	for flag, files := range map[string][]string{"--kind-image-archive": {o.archive}, "--kind-load": o.load} {
+		for _, file := range files {
+			if _, err := os.Stat(file); file != "" && err != nil {
+				return fmt.Errorf("%s: %w", flag, err)
+			}
+		}
 	}
 	return nil
 }

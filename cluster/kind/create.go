@@ -18,10 +18,8 @@ func (p *Provider) Create(ctx context.Context, spec cluster.Spec, progress func(
 	if err != nil {
 		return nil, err
 	}
-	select {
-	case <-p.swept:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	if err := p.ready(ctx); err != nil {
+		return nil, err
 	}
 	made, err := p.create(ctx, f, spec, newJournal(progress))
 	if err != nil {

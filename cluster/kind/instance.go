@@ -57,7 +57,9 @@ func (p *Provider) Adopt(ctx context.Context, spec cluster.Spec, progress func(c
 	if err != nil {
 		return nil, err
 	}
-	<-p.swept
+	if err := p.ready(ctx); err != nil {
+		return nil, err
+	}
 	adopted, err := p.adopt(ctx, f, spec, newJournal(progress))
 	if err != nil {
 		return nil, fmt.Errorf("start cluster %s: %w", spec.ID, err)

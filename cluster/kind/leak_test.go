@@ -22,6 +22,7 @@ func TestCancelledCreations(t *testing.T) {
 	p := newProvider(t, engine, dataDir(t))
 	for n, phase := range []string{"containers", "config", "control-plane", "network", "apiserver", "nodes"} {
 		t.Run(phase, func(t *testing.T) {
+			needsEngine(t) // its room may have gone
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			var cancelled time.Time

@@ -65,6 +65,7 @@ func New(o Options) (*Provider, error) {
 	if o.ProbeEvery == 0 {
 		o.ProbeEvery = 5 * time.Second
 	}
+	_, none := os.Stat(o.Dir)
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the kind clusters' folder: %w", err)
 	}
@@ -80,6 +81,9 @@ func New(o Options) (*Provider, error) {
 	p.life, p.end = context.WithCancel(context.Background())
 	go func() {
 		defer close(p.swept)
+		if none != nil {
+			return // an engine that nobody used is not asked
+		}
 		if err := p.sweep(p.life); err != nil && p.life.Err() == nil {
 			o.Logger.Warn("remove kind clusters that were left half made", "err", err)
 		}
@@ -165,7 +169,9 @@ func (p *Provider) Delete(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	<-p.swept
+	if err := p.ready(ctx); err != nil {
+		return err
+	}
 	if !f.exists() {
 		return nil
 	}
@@ -180,6 +186,16 @@ func (p *Provider) Delete(ctx context.Context, id string) error {
 		return fmt.Errorf("delete cluster %s: %w", id, err)
 	}
 	return nil
+}
+
+// ready waits until what an earlier process left has been removed.
+func (p *Provider) ready(ctx context.Context) error {
+	select {
+	case <-p.swept:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // purge removes a cluster's nodes with all they have, and then its folder. Nodes that somebody else made stay.

@@ -1,10 +1,13 @@
 package kind_test
 
 import (
+	"archive/tar"
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,13 +15,38 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/apilab/apilab/cluster"
+	"github.com/apilab/apilab/cluster/kind"
 )
+
+// archive makes a file with an image of one file.
+func archive(t *testing.T, engine kind.Engine, image string) string {
+	t.Helper()
+	dir := t.TempDir()
+	root, err := os.Create(filepath.Join(dir, "root.tar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	files := tar.NewWriter(root)
+	if err := files.AddFS(fstest.MapFS{"hello": {Data: []byte("world")}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := files.Close(); err != nil {
+		t.Fatal(err)
+	}
+	saved := filepath.Join(dir, "image.tar")
+	engineSays(t, engine, "import", root.Name(), image)
+	engineSays(t, engine, "save", "--output", saved, image)
+	engineSays(t, engine, "rmi", image)
+	return saved
+}
 
 // TestWorkers makes a cluster of two nodes, lets it sleep, and loads an image onto both.
 func TestWorkers(t *testing.T) {
 	engine := needsEngine(t)
 	leavesNothing(t, engine)
-	p := newProvider(t, engine, dataDir(t))
+	const image = "localhost/apilab-test:1"
+	p := newProvider(t, engine, dataDir(t), func(o *kind.Options) { o.Load = []string{archive(t, engine, image)} })
 	c, err := p.Create(within(t, patience), cluster.Spec{ID: "workers", Nodes: 2}, say(t))
 	if err != nil {
 		t.Fatal(err)
@@ -39,6 +67,12 @@ func TestWorkers(t *testing.T) {
 	}
 	if !zones["zone-a"] || !zones["zone-b"] {
 		t.Errorf("zones %v", zones)
+	}
+
+	for _, n := range nodes.Items {
+		if has := engineSays(t, engine, "exec", n.Name, "ctr", "--namespace=k8s.io", "images", "ls", "--quiet"); !slices.Contains(has, image) {
+			t.Errorf("%s has no %s: %v", n.Name, image, has)
+		}
 	}
 
 	t.Run("freeze and thaw", func(t *testing.T) {
