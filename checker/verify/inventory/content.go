@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"maps"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -47,6 +48,9 @@ func content(k Key, object map[string]any) map[string]any {
 	}
 	switch k.Resource {
 	case schema.GroupResource{Resource: "nodes"}:
+		if spec, ok := kept["spec"].(map[string]any); ok {
+			kept["spec"] = withoutConditionTaints(spec)
+		}
 		for _, field := range []string{"capacity", "allocatable"} {
 			if value, ok, _ := unstructured.NestedMap(object, "status", field); ok {
 				_ = unstructured.SetNestedMap(kept, value, "status", field)
@@ -58,4 +62,22 @@ func content(k Key, object map[string]any) map[string]any {
 		delete(kept, "endpoints")
 	}
 	return kept
+}
+
+// withoutConditionTaints is a node's spec without the taints that the cluster itself puts on a node by its conditions, such as
+// one that does not answer for a moment.
+func withoutConditionTaints(spec map[string]any) map[string]any {
+	taints, _ := spec["taints"].([]any)
+	var kept []any
+	for _, taint := range taints {
+		fields, _ := taint.(map[string]any)
+		if key, _ := fields["key"].(string); !strings.HasPrefix(key, "node.kubernetes.io/") {
+			kept = append(kept, taint)
+		}
+	}
+	spec = maps.Clone(spec)
+	if delete(spec, "taints"); len(kept) > 0 {
+		spec["taints"] = kept
+	}
+	return spec
 }
