@@ -29,9 +29,11 @@ func (p *Provider) Create(ctx context.Context, spec cluster.Spec, progress func(
 }
 
 func (p *Provider) create(ctx context.Context, f folder, spec cluster.Spec, j *journal) (*instance, error) {
-	if d, err := f.read(); err == nil && d.Ready {
-		return nil, errors.New("it exists already")
-	} else if f.exists() { // an earlier failure could not be cleaned up
+	if f.exists() {
+		if !f.halfMade() {
+			return nil, errors.New("it exists already")
+		}
+		d, _ := f.read() // an earlier failure could not be cleaned up
 		if err := p.purge(ctx, spec.ID, f, d); err != nil {
 			return nil, err
 		}

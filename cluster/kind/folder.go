@@ -86,6 +86,12 @@ func (f folder) write(d description) error {
 	return os.Rename(draft, f.description())
 }
 
+// halfMade tells whether the cluster never was ready, and so is nobody's. One that cannot be read may have been.
+func (f folder) halfMade() bool {
+	d, err := f.read()
+	return errors.Is(err, os.ErrNotExist) || err == nil && !d.Ready
+}
+
 func (f folder) exists() bool {
 	_, err := os.Lstat(string(f))
 	return !errors.Is(err, os.ErrNotExist)

@@ -31,9 +31,9 @@ func (i *instance) Thaw(ctx context.Context) error {
 	if !i.frozen.Load() {
 		return nil
 	}
+	defer i.frozen.Store(false) // whatever it could not be woken from is the watch's to heal
 	if err := i.start(ctx, newJournal(func(cluster.Phase) {})); err != nil {
 		return fmt.Errorf("thaw cluster %s: %w", i.id, err)
 	}
-	i.frozen.Store(false)
 	return nil
 }

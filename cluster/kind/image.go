@@ -65,7 +65,7 @@ func (o Options) image() string {
 }
 
 func (e Engine) has(ctx context.Context, image string) bool {
-	_, err := e.run(ctx, quick, "image", "inspect", "--format", "{{.Id}}", e.ref(image))
+	_, err := e.run(ctx, quick, "image", "inspect", e.ref(image))
 	return err == nil
 }
 

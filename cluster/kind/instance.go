@@ -266,20 +266,33 @@ func (i *instance) Capabilities() cluster.Capabilities {
 
 func (i *instance) Health(tell func(cluster.Health)) (stop func()) { return i.health.Follow(tell) }
 
-// stopSeconds is how long a node may take to end in good order.
-const stopSeconds = "10"
-
 func (i *instance) Stop(ctx context.Context) error {
 	i.abandon()
 	i.health.Set(cluster.Health{Reason: "the cluster was stopped"})
-	nodes, err := i.nodes(ctx)
-	if errors.Is(err, ErrGone) {
-		return nil // there is nothing to stop; the next start says so
+	if err := i.halt(ctx); !errors.Is(err, ErrGone) { // else there is nothing to stop; the next start says so
+		return err
 	}
+	return nil
+}
+
+// stopSeconds is how long a node may take to end in good order.
+const stopSeconds = "10"
+
+// halt stops the nodes.
+func (i *instance) halt(ctx context.Context) error {
+	nodes, err := i.nodes(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = i.description().Engine.run(ctx, slow, append([]string{"stop", "--time", stopSeconds}, ids(nodes)...)...)
+	engine := i.description().Engine
+	for _, n := range nodes {
+		if n.State.Paused {
+			if _, err := engine.run(ctx, slow, "unpause", n.ID); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = engine.run(ctx, slow, append([]string{"stop", "-t", stopSeconds}, ids(nodes)...)...)
 	return err
 }
 

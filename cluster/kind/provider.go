@@ -123,12 +123,10 @@ func (p *Provider) sweep(ctx context.Context) error {
 		return err
 	}
 	var errs []error
-	known := map[string]bool{}
 	for _, entry := range entries {
-		f := folder(filepath.Join(p.o.Dir, entry.Name()))
-		d, err := f.read()
-		if known[entry.Name()] = err == nil && d.Ready; !known[entry.Name()] && validID.MatchString(entry.Name()) {
+		if f, err := p.folder(entry.Name()); err == nil && f.halfMade() {
 			p.o.Logger.Warn("removing a kind cluster that was left half made", "cluster", entry.Name())
+			d, _ := f.read()
 			errs = append(errs, p.purge(ctx, entry.Name(), f, d))
 		}
 	}
@@ -155,8 +153,7 @@ func (p *Provider) List(context.Context) ([]string, error) {
 	}
 	var ids []string
 	for _, entry := range entries {
-		f := folder(filepath.Join(p.o.Dir, entry.Name()))
-		if d, err := f.read(); validID.MatchString(entry.Name()) && (err != nil || d.Ready) {
+		if f, err := p.folder(entry.Name()); err == nil && !f.halfMade() {
 			ids = append(ids, entry.Name())
 		}
 	}

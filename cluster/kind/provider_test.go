@@ -141,6 +141,12 @@ func TestHalfMadeClustersAreNotListedAndSwept(t *testing.T) {
 	if err := p.sweep(t.Context()); err != nil || half.exists() || !whole.exists() {
 		t.Errorf("swept: %v, half %t, whole %t", err, half.exists(), whole.exists())
 	}
+	if err := os.WriteFile(whole.description(), []byte(`{"format": 99}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.sweep(t.Context()); err != nil || !whole.exists() {
+		t.Errorf("a newer version's cluster was swept: %v", err)
+	}
 	for _, bad := range []string{"", "..", "a/b", "A", strings.Repeat("a", 41)} {
 		if err := p.Delete(t.Context(), bad); err == nil {
 			t.Errorf("the id %q was taken", bad)

@@ -14,11 +14,15 @@ import (
 )
 
 // The policy of healing: nodes that were stopped are started, and started again when they stop soon after, after a pause
-// that grows; when they stopped so often that a next try is no better, they are given up. A node that runs is left to
-// its kubelet, which restarts what fails in it.
+// that grows; when they stopped so often that a next try is no better, they are given up. What fails in a
+// node that runs is left to its kubelet.
 const (
 	soon      = 2 * time.Minute
 	maxDeaths = 5 // in a row, each soon after the one before
+	// An API server that is silent is spoken of after so many times in a row, and its nodes are restarted after so long: its
+	// kubelet has had its time.
+	maxSilences = 3
+	longest     = 5 * time.Minute
 )
 
 // restoring is how often the learner's rights are restored in vain: over the restart of an API server.
@@ -42,7 +46,8 @@ func (i *instance) watch() {
 	defer client.CloseIdleConnections()
 	ticker := time.NewTicker(i.p.o.ProbeEvery)
 	defer ticker.Stop()
-	deaths, healed, well := 0, time.Now(), true
+	deaths, healed, silences := 0, time.Now(), 0
+	tell := func(reason string) { i.health.Set(cluster.Health{Reason: reason}) }
 	for {
 		select {
 		case <-ticker.C:
@@ -54,12 +59,13 @@ func (i *instance) watch() {
 		}
 		silence := probe(i.life, client, i.Config().Host, i.p.o.ProbeEvery)
 		if silence == nil || i.frozen.Load() {
-			if !well {
+			if !i.health.Get().Ready {
 				i.health.Set(cluster.Health{Ready: true})
 			}
-			well = true
+			silences = 0
 			continue
 		}
+		silences++
 		down, moving, err := i.down(i.life)
 		switch {
 		case i.life.Err() != nil:
@@ -67,16 +73,9 @@ func (i *instance) watch() {
 		case errors.Is(err, ErrGone):
 			i.giveUp(err)
 			return
-		case err != nil: // the engine itself is in trouble, which may pass
-			i.health.Set(cluster.Health{Reason: err.Error()})
-			well = false
-		case down == "": // the API server alone; it may be busy
-			i.health.Set(cluster.Health{Reason: fmt.Sprintf("the API server does not answer: %v", silence)})
-			well = false
-		case moving:
-			i.health.Set(cluster.Health{Reason: down})
-			well = false
-		default:
+		case down != "" && moving:
+			tell(down)
+		case down != "":
 			if time.Since(healed) > soon {
 				deaths = 0
 			}
@@ -88,11 +87,25 @@ func (i *instance) watch() {
 				}
 				return
 			}
-			healed, well = time.Now(), true
+			healed, silences = time.Now(), 0
 			i.health.Set(cluster.Health{Ready: true})
+		case silences < maxSilences: // it may be busy
+		case err != nil: // the engine itself is in trouble, which may pass
+			tell(err.Error())
+		case silences == i.tooMany():
+			i.p.o.Logger.Warn("restarting nodes whose API server is silent", "cluster", i.id, "err", silence)
+			if err := i.halt(i.life); err != nil {
+				tell(err.Error())
+			}
+			silences = 0
+		default:
+			tell(fmt.Sprintf("the API server does not answer: %v", silence))
 		}
 	}
 }
+
+// tooMany is how often in a row an API server may fail to answer before its nodes are restarted.
+func (i *instance) tooMany() int { return max(maxSilences+1, int(longest/i.p.o.ProbeEvery)) }
 
 // giveUp ends what we do for the cluster, so that another instance can take it over, and says so.
 func (i *instance) giveUp(why error) {
