@@ -1,6 +1,7 @@
 # The web UI, then the one static binary, then nothing else. Built from the repository's root:
 #   docker build -t apilab . && docker run --rm --network host -v apilab:/data apilab
-# apilab listens on loopback alone, so the container shares the host's network; it prints the address to open.
+# apilab listens on loopback alone, so the container shares the host's network; it prints the address to open, and
+# `docker exec CONTAINER /apilab open` another. Clusters of real nodes need an engine beside apilab: not in here.
 FROM node:24-bookworm-slim AS web
 WORKDIR /src
 COPY assets/package.json assets/package-lock.json assets/.npmrc assets/
