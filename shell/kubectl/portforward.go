@@ -155,6 +155,6 @@ func (f *forwarder) forward(local net.Conn, from net.Addr, remote string) {
 	}()
 	<-done
 	data.Reset()
+	wg.Wait() // the error may come after the end of the data; with nothing to tell, the stream ends
 	errs.Reset()
-	wg.Wait()
 }

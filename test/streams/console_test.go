@@ -31,7 +31,7 @@ func (l *lab) open(t *testing.T) *console {
 	t.Cleanup(func() { term.Close() })
 	c := &console{Terminal: term, t: t, grew: make(chan struct{}, 1)}
 	go c.listen()
-	c.expect("$ ")
+	c.expect(`\$ $`)
 	return c
 }
 

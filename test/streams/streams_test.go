@@ -71,7 +71,7 @@ func testExec(t *testing.T, l *lab) {
 func testExecTerminal(t *testing.T, l *lab) {
 	c := l.open(t)
 	c.send("kubectl exec -it web -- sh\r")
-	c.expect(`/ # `)
+	c.expect(`# $`)
 	c.send("stty size\r")
 	c.expect(`\n24 80\n`)
 	if err := c.Resize(132, 43); err != nil {
@@ -85,9 +85,10 @@ func testExecTerminal(t *testing.T, l *lab) {
 	}
 	c.send("stty size\r")
 	c.expect(`\n43 132\n`)
-	c.send("sleep 1000\r")
+	c.send("sh -c 'echo asleep; sleep 1000'\r")
+	c.expect(`\nasleep\n`)
 	c.send("\x03")
-	c.expect(`/ # `)
+	c.expect(`# $`)
 	c.send("echo still here; exit 5\r")
 	c.expect(`still here`)
 	c.expect(`command terminated with exit code 5`)
@@ -105,7 +106,7 @@ func testAttach(t *testing.T, l *lab) {
 	c.send("kubectl attach -it echo\r")
 	c.expect(`If you don't see`)
 	c.send("\r")
-	c.expect(`/ # `)
+	c.expect(`# $`)
 	c.send("echo at$((40+2))\r")
 	c.expect(`at42`)
 	c.send("\x10\x11") // Ctrl-P Ctrl-Q leaves it running
@@ -126,6 +127,7 @@ func testLogs(t *testing.T, l *lab) {
 	}
 	if got := l.script(t, `kubectl exec web -- touch /crash
 until kubectl logs --previous web 2>/dev/null; do sleep 1; done | tail -1
+kubectl wait --for=jsonpath='{.status.containerStatuses[0].restartCount}'=1 pod/web --timeout=1m >/dev/null
 kubectl wait --for=condition=Ready pod/web --timeout=1m >/dev/null`); got != "crashed\n" {
 		t.Errorf("the last line of the container before is %q", got)
 	}
@@ -150,7 +152,7 @@ func testCopy(t *testing.T, l *lab) {
 	if got := l.script(t, `kubectl cp web:/www/index.html /tmp/index.html && cat /tmp/index.html`); !strings.HasSuffix(got, "hello\n") {
 		t.Errorf("one file: %q", got)
 	}
-	for _, words := range []string{`web:/etc/passwd /etc/passwd`, `web:/www ../../../tmp/x`, `/etc/hostname web:/tmp/x`} {
+	for _, words := range []string{`web:/etc/passwd /etc/passwd`, `web:/www ../../../etc/x`, `/etc/hostname web:/tmp/x`} {
 		if got := l.script(t, `kubectl cp `+words+` 2>&1 && echo copied || true`); strings.Contains(got, "copied") {
 			t.Errorf("kubectl cp %s: %q", words, got)
 		}
@@ -194,19 +196,19 @@ func testDebug(t *testing.T, l *lab) {
 	}
 	node := l.script(t, `kubectl get nodes -o jsonpath='{.items[0].metadata.name}'`)
 	c.send("kubectl debug node/" + node + " -it --image=" + image + " -- chroot /host cat /etc/hostname\r")
-	c.expect(`\n` + node + `\n`)
+	c.expect(`\n` + node)
 	c.expect(`\$ $`)
 	l.script(t, `kubectl delete pod -l app.kubernetes.io/managed-by=kubectl-debug --grace-period=1`)
 }
 
 func testRun(t *testing.T, l *lab) {
 	c := l.open(t)
-	c.send("kubectl run once -it --rm --restart=Never --image=" + image + " --image-pull-policy=IfNotPresent -- sh\r")
+	c.send("kubectl run once -it --rm --restart=Never --image=" + image + " --image-pull-policy=IfNotPresent --command -- sh\r")
 	c.expect(`# $`)
 	c.send("echo got$((40+2)); exit\r")
 	c.expect(`got42`)
 	c.expect(`pod "once" deleted`)
-	if got := l.script(t, `echo piped | kubectl run once -i --rm -q --restart=Never --image=`+image+` --image-pull-policy=IfNotPresent -- cat`); !strings.Contains(got, "piped") {
+	if got := l.script(t, `echo piped | kubectl run once -i --rm -q --restart=Never --image=`+image+` --image-pull-policy=IfNotPresent --command -- cat`); !strings.Contains(got, "piped") {
 		t.Errorf("piped input came back as %q", got)
 	}
 }
@@ -223,10 +225,10 @@ func testTop(t *testing.T, l *lab) {
 
 // A kubectl outside of the shell goes the same way by `apilab kubeconfig`.
 func testHost(t *testing.T, l *lab) {
-	if got := l.as(t, l.host, "exec", "web", "--", "cat", "/www/index.html"); got != "hello\n" {
+	if got := l.as(t, l.host, "exec", "web", "-c", "web", "--", "cat", "/www/index.html"); got != "hello\n" {
 		t.Errorf("exec prints %q", got)
 	}
-	if got := l.as(t, l.host, "logs", "web", "--tail=1"); got != "tick\n" {
+	if got := l.as(t, l.host, "logs", "web", "-c", "web", "--tail=1"); got != "tick\n" {
 		t.Errorf("logs prints %q", got)
 	}
 	if got := l.as(t, l.host, "auth", "whoami", "-o", "jsonpath={.status.userInfo.username}"); got != "learner" {
@@ -239,7 +241,7 @@ func testHost(t *testing.T, l *lab) {
 	}
 	// SPDY, as older clients speak it.
 	t.Setenv("KUBECTL_REMOTE_COMMAND_WEBSOCKETS", "false")
-	if got := l.as(t, l.host, "exec", "web", "--", "cat", "/www/index.html"); got != "hello\n" {
+	if got := l.as(t, l.host, "exec", "web", "-c", "web", "--", "cat", "/www/index.html"); got != "hello\n" {
 		t.Errorf("exec by SPDY prints %q", got)
 	}
 	l.recorded(t, "exec", func(r gateway.Record) bool { return r.Method == "POST" && r.Verb == "create" && r.Status.Code == 101 })
