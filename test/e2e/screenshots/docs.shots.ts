@@ -80,3 +80,24 @@ test('home and a lesson, in the middle of the work', async ({ lab, page }) => {
     await take(page, `home-${colorScheme}`)
   }
 })
+
+/** Lessons whose pictures show a structure, a decision and an order. */
+const diagrams = {
+  structure: '/lessons/api-machinery/one-server-many-clients',
+  decision: '/lessons/why-infrastructure-rots/ready-or-not',
+  order: '/lessons/operator-build/status-and-conditions',
+}
+
+test('lessons with diagrams', async ({ lab, page }) => {
+  await page.setViewportSize({ width: 1440, height: 940 })
+  for (const [name, path] of Object.entries(diagrams)) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await lab.ready(path)
+      const figure = page.locator('figure.diagram').first()
+      await expect(figure.locator('svg')).toBeVisible()
+      await raise(figure)
+      await take(page, `diagram-${name}-${colorScheme}`)
+    }
+  }
+})
