@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apiserver"
+	extensionsopenapi "k8s.io/apiextensions-apiserver/pkg/generated/openapi"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	genericapiserver "k8s.io/apiserver/pkg/server"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	cliflag "k8s.io/component-base/cli/flag"
 	aggregatorscheme "k8s.io/kube-aggregator/pkg/apiserver/scheme"
+	aggregatoropenapi "k8s.io/kube-aggregator/pkg/generated/openapi"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
@@ -58,6 +60,9 @@ func (c *controlPlane) flags() []string {
 		"--kubelet-preferred-address-types=InternalIP,Hostname",
 		"--service-cluster-ip-range=" + serviceCIDR,
 		"--profiling=false",
+		// Two goroutines for each resource type, which read all keys again and again: one for the seats of requests in
+		// priority and fairness, one to find errors in upstream's cache.
+		"--feature-gates=SizeBasedListCostEstimate=false,DetectCacheInconsistency=false",
 	}
 }
 
@@ -163,6 +168,8 @@ func newAPIServerConfig(o options.CompletedOptions, dialer *egress, bootstrapped
 	if err != nil {
 		return nil, err
 	}
+	extensions.GenericConfig.OpenAPIConfig = describing(shared.Generic.OpenAPIConfig, extensionsopenapi.GetOpenAPIDefinitions)
+	aggregator.GenericConfig.OpenAPIConfig = describing(shared.Generic.OpenAPIConfig, aggregatoropenapi.GetOpenAPIDefinitions)
 	shared.Generic.SkipOpenAPIInstallation = true // not the others', which copied this configuration: see serveDocuments
 	return &app.Config{Options: o, KubeAPIs: kube, ApiExtensions: extensions, Aggregator: aggregator}, nil
 }

@@ -14,7 +14,9 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/mux"
 	"k8s.io/apiserver/pkg/server/routes"
+	"k8s.io/apiserver/pkg/util/openapi"
 	openapiv3 "k8s.io/kube-aggregator/pkg/controllers/openapiv3/aggregator"
+	"k8s.io/kube-openapi/pkg/common"
 	"k8s.io/kube-openapi/pkg/handler3"
 )
 
@@ -65,6 +67,14 @@ func serveDocuments(server *genericapiserver.GenericAPIServer, config *genericap
 		group.ServeHTTP(w, r)
 	}))
 	return nil
+}
+
+// describing returns the configuration of the documents of a server that serves only types that definitions has. Upstream
+// lets each server of the chain choose from all types there are.
+func describing(all *common.Config, definitions common.GetOpenAPIDefinitions) *common.Config {
+	own := *all
+	own.GetDefinitions = openapi.GetOpenAPIDefinitionsWithoutDisabledFeatures(definitions)
+	return &own
 }
 
 // onDemand returns a handler that is made by the first request to it.

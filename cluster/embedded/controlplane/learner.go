@@ -13,7 +13,9 @@ import (
 var restoring = utilwait.Backoff{Duration: poll, Factor: 2, Steps: 10}
 
 // ensureLearner makes the learner's group cluster-admin.
-func (c *clients) ensureLearner(ctx context.Context) error { return learner.Ensure(ctx, c.kube.RbacV1()) }
+func (c *clients) ensureLearner(ctx context.Context) error {
+	return learner.Ensure(ctx, c.kube.RbacV1())
+}
 
 // keepLearner restores that whenever the learner changes or deletes it, until ctx ends.
 func (c *clients) keepLearner(ctx context.Context) {
