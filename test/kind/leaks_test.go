@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"syscall"
 	"testing"
@@ -29,32 +30,34 @@ func TestLeaks(t *testing.T) {
 	a := start(t, dir)
 	a.page.becomes(cluster.Creating) // the page claims a cluster when it is opened
 
-	ends := []func(){
-		func() { // cancelled
+	ends := []struct {
+		name string
+		run  func()
+	}{
+		{"cancelled", func() {
 			a.page.ask("cluster.cancel")
-			a.page.until("given up", over)
-		},
-		func() { // failed
-			if exec.Command(string(engine), "kill", node).Run() != nil {
-				t.Log("there was no node to kill yet")
-				a.page.ask("cluster.cancel")
+			a.page.becomes(cluster.Absent)
+		}},
+		{"failed, its node killed", func() {
+			a.eventually("make a node", func() error { return exec.Command(string(engine), "kill", node).Run() })
+			if reason := a.page.becomes(cluster.Failed).Reason; reason == "" {
+				t.Error("the learner is not told why it failed")
 			}
-			a.page.until("failed", over)
-		},
-		func() { // orphaned, and swept at the next start
+		}},
+		{"orphaned, and swept at the next start", func() {
 			a.end(syscall.SIGKILL)
 			a = start(t, dir)
 			a.page.becomes(cluster.Creating)
 			a.page.ask("cluster.cancel")
-			a.page.until("given up", over)
-		},
-		func() { // deleted
+			a.page.becomes(cluster.Absent)
+		}},
+		{"deleted when ready", func() {
 			a.page.becomes(cluster.Ready)
 			a.page.ask("cluster.reset")
 			a.page.becomes(cluster.Creating)
 			a.page.ask("cluster.cancel")
-			a.page.until("given up", over)
-		},
+			a.page.becomes(cluster.Absent)
+		}},
 	}
 	for n, way := range random.Perm(len(ends)) {
 		if n > 0 {
@@ -62,14 +65,11 @@ func TestLeaks(t *testing.T) {
 			a.page.becomes(cluster.Creating)
 		}
 		pause := time.Duration(random.Int64N(int64(12 * time.Second)))
-		t.Logf("%d: %s, then %s", n+1, pause.Round(time.Millisecond), []string{"cancel", "kill the node", "kill apilab", "delete when ready"}[way])
+		t.Logf("after %s %s", pause.Round(time.Millisecond), ends[way].name)
 		time.Sleep(pause)
-		ends[way]()
-		if after := inventory(t); len(after) != len(before) {
-			t.Errorf("left behind: %v", after)
+		ends[way].run()
+		if after := inventory(t); !slices.Equal(after, before) {
+			t.Errorf("left behind: %v; there were %v", after, before)
 		}
 	}
 }
-
-// over reports whether a cluster that was being made is no more.
-func over(s cluster.Status) bool { return s.State == cluster.Absent || s.State == cluster.Failed }
