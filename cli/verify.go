@@ -35,6 +35,9 @@ func (p *Program) verifyCommand(g *global) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if parallel == 0 {
+				parallel = proofsAtATime(backend.provider)
+			}
 			plan.Parallel, plan.Programs, plan.Again = parallel, programs, again
 			labs, err := p.newLabs(cmd.Context(), backend, g.logLevel)
 			if err != nil {
@@ -53,9 +56,18 @@ func (p *Program) verifyCommand(g *global) *cobra.Command {
 	cmd.Flags().StringVar(&dir, "content", "", "folder with content/ and exercises/ (default: those in the binary)")
 	cmd.Flags().StringVar(&programs, "programs", "", "folder of programs that exercises run beside their solutions, as on the learner's own\nmachine; without it these exercises are skipped")
 	cmd.Flags().BoolVar(&again, "again", false, "prove what failed once more in the end, one at a time; the report has both attempts")
-	cmd.Flags().IntVar(&parallel, "parallel", 4*runtime.NumCPU(), "proofs that run at a time, each with a cluster of its own: most of the time it waits")
+	cmd.Flags().IntVar(&parallel, "parallel", 0, "proofs that run at a time, each with a cluster (default: four for each processor, 16 at most; on kind one for each)")
 	backend.add(cmd.Flags())
 	return cmd
+}
+
+// proofsAtATime is as many as keep the processors busy: most of the time a proof waits until all is quiet. Each takes the
+// memory of a cluster.
+func proofsAtATime(backend string) int {
+	if backend == kindBackend {
+		return runtime.NumCPU()
+	}
+	return min(4*runtime.NumCPU(), 16)
 }
 
 // plan chooses what to prove. Content with mistakes is not proved; what is named by its ID is, whatever else has mistakes.

@@ -74,6 +74,10 @@ func (t *trial) prove(ctx context.Context) error {
 	if err := t.nonePasses(ctx, "before anything was done"); err != nil {
 		return err
 	}
+	opened, err := t.lab.list(ctx)
+	if err != nil {
+		return fmt.Errorf("look at what is there: %w", err)
+	}
 	for _, wrong := range t.exercise.Wrong {
 		if err := t.beside(ctx, wrong.Program, func() error { return t.wrong(ctx, wrong) }); err != nil {
 			return fmt.Errorf("wrong answer %q: %w", wrong.Name, err)
@@ -91,7 +95,10 @@ func (t *trial) prove(ctx context.Context) error {
 	if err := t.session.Reset(ctx, t.exercise.ID); err != nil {
 		return err
 	}
-	return t.nonePasses(ctx, "after the solution was reset")
+	if err := t.nonePasses(ctx, "after the solution was reset"); err != nil {
+		return err
+	}
+	return t.leavesNothing(ctx, opened)
 }
 
 // nonePasses waits until all is quiet, and wants every check waiting or failing.
@@ -155,10 +162,9 @@ func (t *trial) solve(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if t.allPass() {
-		if err := t.quiet(ctx); err != nil {
-			return err
-		}
+	// Also when the time is over: a probe under way comes to its end.
+	if err := t.quiet(ctx); err != nil {
+		return err
 	}
 	for _, c := range t.checks() {
 		if c.State != checker.Passing {

@@ -36,6 +36,8 @@ type Lab struct {
 	Type func(ctx context.Context, script string) (output string, leave func(), err error)
 	// Kubeconfig is the learner's access for programs outside of the shell, through the gateway.
 	Kubeconfig []byte
+	// Shared says that others use the cluster as well, so that nobody can tell what an exercise left in it.
+	Shared bool
 	// Env is what these programs find in their environment beside KUBECONFIG.
 	Env   []string
 	Close func(context.Context) error // gives all of it up

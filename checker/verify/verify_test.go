@@ -20,7 +20,10 @@ import (
 func TestMain(m *testing.M) { os.Exit(real.Main(m)) }
 
 // realEnv gives labs on one real cluster; tests keep apart by namespaces.
-type realEnv struct{ t *testing.T }
+type realEnv struct {
+	t     *testing.T
+	alone bool // nobody else uses the cluster meanwhile
+}
 
 func (e realEnv) Lab(_ context.Context, want exercises.Cluster) (*Lab, error) {
 	if want.Backend == "kind" {
@@ -49,7 +52,7 @@ func (e realEnv) Lab(_ context.Context, want exercises.Cluster) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Lab{Config: real.Cluster(e.t), Records: gateway.Recorder, Run: run, Type: typing, Kubeconfig: kubeconfig, Close: func(context.Context) error { return nil }}, nil
+	return &Lab{Config: real.Cluster(e.t), Records: gateway.Recorder, Run: run, Type: typing, Kubeconfig: kubeconfig, Shared: !e.alone, Close: func(context.Context) error { return nil }}, nil
 }
 
 // exercise is one that holds; tests put mistakes into it.
@@ -89,6 +92,11 @@ wrong:
 // proveText runs one exercise, with replacements made in its text, and returns the report.
 func proveText(t *testing.T, replace ...string) (Summary, string) {
 	t.Helper()
+	return proveIn(t, realEnv{t: t}, replace...)
+}
+
+func proveIn(t *testing.T, env Env, replace ...string) (Summary, string) {
+	t.Helper()
 	namespace := fmt.Sprintf("v-%x", time.Now().UnixNano())
 	text := strings.NewReplacer(replace...).Replace(exercise)
 	e, problems := exercises.Parse("track/test", []byte(strings.ReplaceAll(text, "NS", namespace)))
@@ -96,7 +104,7 @@ func proveText(t *testing.T, replace ...string) (Summary, string) {
 		t.Fatal(problems)
 	}
 	var out bytes.Buffer
-	summary, err := Run(t.Context(), realEnv{t}, Plan{Exercises: []*exercises.Exercise{e}, Within: 3 * time.Second, Programs: programs(t, namespace)}, &out)
+	summary, err := Run(t.Context(), env, Plan{Exercises: []*exercises.Exercise{e}, Within: 3 * time.Second, Programs: programs(t, namespace)}, &out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,6 +157,21 @@ func TestExercises(t *testing.T) {
 				t.Log(report)
 			}
 		})
+	}
+}
+
+// Not beside other tests: what they do to the cluster would be taken for the exercise's.
+func TestWhatAResetLeaves(t *testing.T) {
+	env := realEnv{t: t, alone: true}
+	const solution = "  kubectl create configmap a -n NS --from-literal=k=v\n"
+	for _, tt := range []struct{ name, more, want string }{
+		{"nothing", "  kubectl run gone -n NS --image=registry.k8s.io/pause:3.10; kubectl delete pod gone -n NS --now\n", ""},
+		{"an object", "  kubectl create configmap b -n NS\n", "track/test: after the solution was reset, and unlike when the exercise was opened, configmaps NS/b is there\n"},
+		{"a label", "  kubectl label namespace NS a=b\n", "namespaces NS is not what it was (metadata.labels.a)\n"},
+	} {
+		if summary, report := proveIn(t, env, solution, solution+tt.more); !strings.Contains(report, tt.want) || summary.Failed != min(1, len(tt.want)) {
+			t.Errorf("%s: %+v; want %q in\n%s", tt.name, summary, tt.want, report)
+		}
 	}
 }
 
@@ -225,7 +248,7 @@ func TestLessons(t *testing.T) {
 	}}
 	var out bytes.Buffer
 	skipped, _ := exercises.Parse("track/kind", []byte(strings.NewReplacer("NS", "ns", "title: T", "title: T\ncluster: {backend: kind}").Replace(exercise)))
-	summary, err := Run(t.Context(), realEnv{t}, Plan{Exercises: []*exercises.Exercise{skipped}, Lessons: []Lesson{lesson}, Parallel: 2}, &out)
+	summary, err := Run(t.Context(), realEnv{t: t}, Plan{Exercises: []*exercises.Exercise{skipped}, Lessons: []Lesson{lesson}, Parallel: 2}, &out)
 	_, _ = real.Shell(t, "")(context.Background(), "kubectl delete namespace --wait=false "+namespace)
 	if err != nil || summary != (Summary{Failed: 1, Skipped: 1}) {
 		t.Errorf("%+v, %v", summary, err)
@@ -281,7 +304,7 @@ checks:
 		{2, "kubectl wait --for=jsonpath={.metadata.labels.seen}=yes configmap/a -n " + namespace + " --timeout=10s", "configmap/a condition met"},
 	}}}}
 	var out bytes.Buffer
-	_, err := Run(t.Context(), realEnv{t}, Plan{Lessons: []Lesson{lesson}}, &out)
+	_, err := Run(t.Context(), realEnv{t: t}, Plan{Lessons: []Lesson{lesson}}, &out)
 	_, _ = real.Shell(t, "")(context.Background(), "kubectl delete namespace --wait=false "+namespace)
 	if err != nil || !strings.HasPrefix(out.String(), "ok") {
 		t.Errorf("%v\n%s", err, out.String())
@@ -297,7 +320,7 @@ func TestAgain(t *testing.T) {
 		if attempts == 1 {
 			return nil, errors.New("no time")
 		}
-		return realEnv{t}.Lab(t.Context(), exercises.Cluster{})
+		return realEnv{t: t}.Lab(t.Context(), exercises.Cluster{})
 	})
 	real.Cluster(t)
 	lesson := Lesson{ID: "track/lesson", Transcripts: []Transcript{{Line: 1, Steps: []Step{{1, "echo one", "one"}}}}}

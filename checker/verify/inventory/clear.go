@@ -20,12 +20,17 @@ const (
 func (c *Cluster) Clear(ctx context.Context, first Inventory) ([]Change, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, clearFor, fmt.Errorf("it is not clear after %s", clearFor))
 	defer cancel()
-	if err := c.disarm(ctx, first); err != nil {
-		return nil, err
-	}
-	removed := time.Now()
+	armed, removed := true, time.Now()
 	for pause := firstLook; ; pause *= 2 {
-		now, err := c.Take(ctx)
+		var now Inventory
+		var err error
+		if armed {
+			err = c.disarm(ctx, first)
+			armed = err != nil
+		}
+		if !armed {
+			now, err = c.Take(ctx)
+		}
 		if err == nil {
 			changes := Compare(first, now)
 			added := now.without(first)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -83,7 +84,11 @@ func (c *Cluster) Close() { c.close() }
 // lists is how many resources are listed at a time.
 const lists = 8
 
-// Take lists everything. A resource that cannot be listed is an error: what is in it would not be seen.
+// unlisted is the name under which a resource is in an inventory that the API server fails to list, for want of a
+// conversion for instance: what is in it cannot be seen.
+const unlisted = "(what cannot be listed)"
+
+// Take lists everything.
 func (c *Cluster) Take(ctx context.Context) (Inventory, error) {
 	served, err := c.resources.ServerPreferredResourcesWithContext(ctx)
 	if err != nil {
@@ -105,11 +110,13 @@ func (c *Cluster) Take(ctx context.Context) (Inventory, error) {
 			}
 			group.Go(func() error {
 				objects, err := c.list(ctx, resource)
-				if err != nil {
-					return fmt.Errorf("list %s: %w", resource.GroupResource(), err)
-				}
 				mu.Lock()
 				defer mu.Unlock()
+				if failed(err) {
+					found[Key{resource.GroupResource(), "", unlisted}] = Object{version: resource.Version}
+				} else if err != nil {
+					return fmt.Errorf("list %s: %w", resource.GroupResource(), err)
+				}
 				for i := range objects {
 					key, object := read(resource, &objects[i])
 					found[key] = object
@@ -143,6 +150,12 @@ func (c *Cluster) list(ctx context.Context, resource schema.GroupVersionResource
 			return all, nil
 		}
 	}
+}
+
+// failed reports whether the API server could not answer, as opposed to who could not ask it.
+func failed(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status) && status.Status().Code == http.StatusInternalServerError
 }
 
 func (c *Cluster) on(key Key, object Object) dynamic.ResourceInterface {

@@ -19,11 +19,11 @@ var (
 
 // inTheWay are resources by which a learner can have requests fail, the platform's too.
 var inTheWay = []schema.GroupVersionResource{
-	{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"},
 	{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingwebhookconfigurations"},
 	{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "mutatingwebhookconfigurations"},
 	{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingadmissionpolicybindings"},
 	{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "mutatingadmissionpolicybindings"},
+	{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"},
 }
 
 // disarm deletes what would stand in the way of all else, and lets no definition ask a webhook to convert.
@@ -77,7 +77,7 @@ func (c *Cluster) remove(ctx context.Context, objects Inventory) error {
 			errs = append(errs, c.patch(ctx, key, object, `{"metadata":{"finalizers":null}}`))
 		}
 		switch {
-		case key.Resource == namespaces:
+		case key.Resource == namespaces, key.Name == unlisted:
 		case objects.has(Key{namespaces, "", key.Namespace}):
 			full[key.Namespace] = true
 			parts[part{key.Resource.WithVersion(object.version), key.Namespace}] = true
