@@ -107,11 +107,8 @@ func hasPast(ctx context.Context, kube kubernetes.Interface) error {
 		return err
 	}
 	defer w.Stop()
-	for event := range w.ResultChan() {
-		if status, ok := event.Object.(*metav1.Status); ok {
-			code = int(status.Code)
-		}
-		break
+	if status, ok := (<-w.ResultChan()).Object.(*metav1.Status); ok {
+		code = int(status.Code)
 	}
 	if code != http.StatusGone {
 		return fmt.Errorf("a watch from version 1 is answered %d", code)
