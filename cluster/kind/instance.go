@@ -37,6 +37,7 @@ type instance struct {
 	kube    kubernetes.Interface
 	version string // the server's
 	egress  *egress
+	unkeep  context.CancelFunc // ends the keeping of the learner's rights
 }
 
 var (
@@ -195,7 +196,24 @@ func (i *instance) wait(ctx context.Context, j *journal, since time.Time) error 
 func (i *instance) begin() {
 	i.health.Set(cluster.Health{Ready: true})
 	i.parts.Go(i.watch)
-	i.parts.Go(func() { learner.Keep(i.life, i.client().RbacV1(), restoring, i.p.o.Logger) })
+	i.keepLearner(true)
+}
+
+// keepLearner begins to keep the learner's rights, or ends it while the API server is known not to answer: it would say
+// so in the log, again and again.
+func (i *instance) keepLearner(keep bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.unkeep != nil {
+		i.unkeep()
+		i.unkeep = nil
+	}
+	if keep && i.life.Err() == nil {
+		ctx, unkeep := context.WithCancel(i.life)
+		kube := i.kube
+		i.unkeep = unkeep
+		i.parts.Go(func() { learner.Keep(ctx, kube.RbacV1(), restoring, i.p.o.Logger) })
+	}
 }
 
 func (i *instance) openEgress() error {

@@ -81,12 +81,14 @@ func (i *instance) watch() {
 			}
 			deaths++
 			i.p.o.Logger.Warn("a node does not run", "cluster", i.id, "why", down, "deaths", deaths)
+			i.keepLearner(false)
 			if err := i.heal(&deaths, down); err != nil {
 				if i.life.Err() == nil {
 					i.giveUp(err)
 				}
 				return
 			}
+			i.keepLearner(true)
 			healed, silences = time.Now(), 0
 			i.health.Set(cluster.Health{Ready: true})
 		case silences < maxSilences: // it may be busy
