@@ -91,12 +91,6 @@ func run(s *settings) (int, error) {
 
 // runScript is Run's end in the process.
 func runScript(s *settings, o posix.Options) (int, error) {
-	var ended *os.File
-	if s.Linger {
-		syscall.CloseOnExec(4)
-		ended = os.NewFile(4, "ended")
-		defer ended.Close()
-	}
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return 0, err
@@ -116,8 +110,8 @@ func runScript(s *settings, o posix.Options) (int, error) {
 	}
 	status, _ := sh.Run(ctx, file)
 	sh.End(ctx)
-	if ended != nil && sh.Running() > 0 {
-		ended.Write([]byte{byte(status)})
+	if s.Linger != "" && sh.Running() > 0 {
+		os.Stdout.Write(append([]byte(s.Linger), byte(status)))
 		sh.WaitJobs(ctx)
 	}
 	sh.Close()

@@ -1,13 +1,16 @@
 package shell
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -52,7 +55,15 @@ func Run(ctx context.Context, o Options, script string, stdout, stderr io.Writer
 		s.Control = rt.path("control.sock")
 		s.Sandbox.Control = s.Control
 	}
-	s.Linger = o.Ended != nil
+	var end *ending
+	if o.Ended != nil {
+		end = &ending{to: stdout, mark: []byte("\x00ended " + rand.Text()), tell: o.Ended}
+		s.Linger = string(end.mark)
+		if stderr == stdout { // stays one file, in which all keeps its order
+			stderr = end
+		}
+		stdout = end
+	}
 	conf, err := s.send()
 	if err != nil {
 		return 0, fmt.Errorf("run script: %w", err)
@@ -67,13 +78,14 @@ func Run(ctx context.Context, o Options, script string, stdout, stderr io.Writer
 	cmd.SysProcAttr = ownGroup()
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = stopTime
+	err = cmd.Run()
 	ended := false
-	if s.Linger {
-		if ended, err = runLingering(cmd, o.Ended); ended && ctx.Err() != nil {
-			err = nil // its jobs were to end
-		}
-	} else {
-		err = cmd.Run()
+	if end != nil {
+		end.flush()
+		ended = end.told.Load()
+	}
+	if ended && ctx.Err() != nil {
+		err = nil // its jobs were to end
 	}
 	if cmd.Process != nil {
 		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it left behind
@@ -93,23 +105,51 @@ func Run(ctx context.Context, o Options, script string, stdout, stderr io.Writer
 	return 0, fmt.Errorf("run script: %w", err)
 }
 
-// runLingering runs a script's shell, which tells the script's status on a pipe if it goes on for the sake of jobs.
-func runLingering(cmd *exec.Cmd, tell func(exit int)) (ended bool, err error) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		return false, err
+// An ending passes on what a script prints, and tells when it has ended: by a mark in its output, which therefore comes
+// after all that it printed. A byte follows it, the script's status.
+type ending struct {
+	to   io.Writer
+	mark []byte
+	tell func(exit int)
+
+	held []byte      // of the output's end, what may be the beginning of the mark
+	told atomic.Bool // also read when the process is gone and something it left still prints
+}
+
+func (e *ending) Write(p []byte) (int, error) {
+	if e.told.Load() {
+		return e.to.Write(p)
 	}
-	defer r.Close()
-	cmd.ExtraFiles = append(cmd.ExtraFiles, w)
-	err = cmd.Start()
-	w.Close()
-	if err != nil {
-		return false, err
+	text := append(e.held, p...)
+	at := bytes.Index(text, e.mark)
+	if at < 0 || at+len(e.mark) == len(text) {
+		e.held = append([]byte(nil), text[e.begins(text):]...)
+		_, err := e.to.Write(text[:len(text)-len(e.held)])
+		return len(p), err
 	}
-	var status [1]byte
-	if _, err := io.ReadFull(r, status[:]); err == nil {
-		ended = true
-		tell(int(status[0]))
+	status := at + len(e.mark)
+	_, err := e.to.Write(text[:at])
+	e.told.Store(true)
+	e.tell(int(text[status]))
+	if err == nil {
+		_, err = e.to.Write(text[status+1:])
 	}
-	return ended, cmd.Wait()
+	return len(p), err
+}
+
+// begins is where a mark begins that text ends with or within, len(text) if there is none.
+func (e *ending) begins(text []byte) int {
+	for at := max(0, len(text)-len(e.mark)); at < len(text); at++ {
+		if bytes.HasPrefix(e.mark, text[at:]) {
+			return at
+		}
+	}
+	return len(text)
+}
+
+// flush passes on what turned out to be no mark.
+func (e *ending) flush() {
+	if len(e.held) > 0 && !e.told.Load() {
+		e.to.Write(e.held)
+	}
 }

@@ -3,6 +3,7 @@ package shell
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -118,5 +119,31 @@ func TestApplyAsksForNoSchemas(t *testing.T) {
 		if got := a.schemas.Load(); got != want || exit != 0 {
 			t.Errorf("apply%s asked %d times, want %d; it ended with %d and printed\n%s", flag, got, want, exit, out)
 		}
+	}
+}
+
+// The mark may come in pieces, and what resembles it is output.
+func TestEndingIsFoundWhereverItIsCut(t *testing.T) {
+	t.Parallel()
+	const whole = "a\x00en\x00ended X\x07late\x00ended X"
+	for cut := range len(whole) {
+		var out strings.Builder
+		var before string
+		e := &ending{to: &out, mark: []byte("\x00ended X"), tell: func(exit int) { before = fmt.Sprint(out.String(), exit) }}
+		for _, part := range []string{whole[:cut], whole[cut:]} {
+			if n, err := io.WriteString(e, part); n != len(part) || err != nil {
+				t.Fatalf("cut at %d: %d, %v", cut, n, err)
+			}
+		}
+		e.flush()
+		if before != "a\x00en7" || out.String() != "a\x00enlate\x00ended X" {
+			t.Errorf("cut at %d: %q when it ended, %q in all", cut, before, out.String())
+		}
+	}
+	var out strings.Builder
+	e := &ending{to: &out, mark: []byte("\x00ended X"), tell: func(int) { t.Error("it has ended") }}
+	io.WriteString(e, "a\x00ended")
+	if e.flush(); out.String() != "a\x00ended" {
+		t.Errorf("without an end %q", out.String())
 	}
 }

@@ -20,7 +20,7 @@ type settings struct {
 	Quota       int64               `json:"quota"`
 	Interactive bool                `json:"interactive"`
 	Script      string              `json:"script"`
-	Linger      bool                `json:"linger"`   // jobs outlive the script; its status goes to file descriptor 4
+	Linger      string              `json:"linger"`   // "", or jobs outlive the script, whose end this and its status tell on the standard output
 	Greeting    string              `json:"greeting"` // shown before the first prompt
 }
 
