@@ -52,6 +52,9 @@ func documents(t *testing.T, l *lab, _ string) {
 	// Some of each server in the chain.
 	kinds := map[string]string{"api/v1": "Pod", "apis/apps/v1": "Deployment", "apis/apiextensions.k8s.io/v1": "CustomResourceDefinition", "apis/apiregistration.k8s.io/v1": "APIService", sails: "Sail"}
 	for name, at := range list.Paths {
+		if strings.HasPrefix(name, "apis/lab.example.com") {
+			continue // it changes with other tests' definitions
+		}
 		var document struct {
 			Components struct{ Schemas map[string]any }
 		}

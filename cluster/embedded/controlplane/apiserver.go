@@ -61,8 +61,9 @@ func (c *controlPlane) flags() []string {
 		"--service-cluster-ip-range=" + serviceCIDR,
 		"--profiling=false",
 		// Two goroutines for each resource type, which read all keys again and again: one for the seats of requests in
-		// priority and fairness, one to find errors in upstream's cache.
-		"--feature-gates=SizeBasedListCostEstimate=false,DetectCacheInconsistency=false",
+		// priority and fairness, one to find errors in upstream's cache. And what several API servers tell each other
+		// through the store, every 10 s: this one is alone.
+		"--feature-gates=SizeBasedListCostEstimate=false,DetectCacheInconsistency=false,UnknownVersionInteroperabilityProxy=false",
 	}
 }
 

@@ -38,14 +38,14 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(4)
 	case "child-deaf":
-		select {}
+		time.Sleep(time.Hour) // select {} would end as a deadlock
 	case "child-lock":
 		if _, err := Lock(os.Args[2]); err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}
 		fmt.Println("locked")
-		select {}
+		time.Sleep(time.Hour)
 	case "child-parent": // has a child that does not listen to it, frozen if there is another argument
 		p, err := Start(Options{Path: os.Args[0], Args: []string{"child-deaf"}})
 		if err != nil {
