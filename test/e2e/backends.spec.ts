@@ -27,6 +27,8 @@ const test = base.extend<{ bare: Apilab; down: Apilab }>({
   },
 })
 
+test.beforeEach(() => test.slow()) // each has a server of its own
+
 test('without a container engine, a lesson on real nodes says what it needs and what to install', async ({ page, bare }) => {
   const asked: string[] = []
   page.on('websocket', (socket) => socket.on('framesent', ({ payload }) => asked.push(String(payload))))
