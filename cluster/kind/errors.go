@@ -44,7 +44,7 @@ const (
 func newEngineError(engine Engine, args []string, output string, exit error) *EngineError {
 	e := &EngineError{Command: string(engine), Last: telling(lines(output)), Exit: exit}
 	if len(args) > 0 {
-		e.Command += " " + args[0]
+		e.Command = strings.TrimSpace(e.Command + " " + args[0])
 	}
 	if strings.Contains(output, "no space left on device") || strings.Contains(output, "disk quota exceeded") {
 		e.Hint = ErrDiskFull

@@ -2,6 +2,7 @@ package kind
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -66,6 +67,9 @@ func (w workshop) do(ctx context.Context, j job, begin func(step [2]string)) err
 	if err != nil {
 		return err
 	}
+	var said bytes.Buffer // little, and only by a worker that goes wrong
+	cmd.Stderr = &said
+	cmd.WaitDelay = grace // a grandchild that holds it open must not keep us waiting
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start a worker: %w", err)
 	}
@@ -97,7 +101,7 @@ func (w workshop) do(ctx context.Context, j job, begin func(step [2]string)) err
 		return context.Cause(ctx)
 	}
 	if failure == nil && exit != nil {
-		failure = fmt.Errorf("the worker ended: %w", exit)
+		failure = newEngineError("", []string{"the worker ended"}, said.String(), exit)
 	}
 	return failure
 }
@@ -113,6 +117,7 @@ func (w workshop) follow(output io.Reader, begin func([2]string)) error {
 		}
 		var m message
 		if json.Unmarshal(line, &m) != nil {
+			w.log.Warn("a worker said what is no message", "line", string(line))
 			continue
 		}
 		switch {

@@ -35,6 +35,7 @@ func Main(_ context.Context, _ []string) int {
 		_ = syscall.Kill(0, syscall.SIGKILL) // our own group, which the parent made
 	}()
 	r := &reporter{out: json.NewEncoder(os.Stdout)}
+	os.Stdout = os.Stderr // what a library may print is no message
 	if err := j.run(r); err != nil {
 		r.fail(err)
 		return 1
