@@ -10,7 +10,7 @@ import (
 // What is deleted goes within clearFor or not at all, and what a controller has to set back is back within mendFor.
 // firstLook is how soon it is looked at, each time twice as late.
 const (
-	clearFor  = 20 * time.Second
+	clearFor  = time.Minute
 	mendFor   = 3 * time.Second
 	firstLook = 100 * time.Millisecond
 )
