@@ -118,5 +118,6 @@ func TestFullDisk(t *testing.T) {
 		t.Skip("it takes root, and an engine without a daemon, to give it another disk")
 	}
 	store := strings.TrimSpace(engineSays(t, "info", "--format", "{{.Store.GraphRoot}}"))
-	refusedWithin(t, []string{"unshare", "--mount", "sh", "-c", "mount -t tmpfs -o size=48m tmpfs " + store + ` && exec "$@"`, "sh"}, "the disk is full")
+	mount := "mount -t tmpfs -o size=48m tmpfs " + store + ` && exec "$@"`
+	refusedWithin(t, []string{"unshare", "--mount", "sh", "-c", mount, "sh"}, "free some space under "+store)
 }
