@@ -91,9 +91,10 @@ func testExecTerminal(t *testing.T, l *lab) {
 	c.expect(`# $`)
 	c.send("echo still here; exit 5\r")
 	c.expect(`still here`)
-	c.expect(`command terminated with exit code 5`)
+	c.expect(`command terminated with exit code 5\n(?s:.*)\$ $`)
 	// The terminal is the shell's again, and Ctrl-C ends what reads from it.
-	c.send("cat\r")
+	c.send("echo reading; cat\r")
+	c.expect(`\nreading\n`)
 	c.send("typed\r")
 	c.expect(`typed\n.*typed`)
 	c.send("\x03")
@@ -195,7 +196,9 @@ func testDebug(t *testing.T, l *lab) {
 		t.Errorf("ephemeral containers aim at %q", got)
 	}
 	node := l.script(t, `kubectl get nodes -o jsonpath='{.items[0].metadata.name}'`)
-	c.send("kubectl debug node/" + node + " -it --image=" + image + " -- chroot /host cat /etc/hostname\r")
+	c.send("kubectl debug node/" + node + " -it --image=" + image + " -- chroot /host sh\r")
+	c.expect(`# $`)
+	c.send("cat /etc/hostname; exit\r")
 	c.expect(`\n` + node)
 	c.expect(`\$ $`)
 	l.script(t, `kubectl delete pod -l app.kubernetes.io/managed-by=kubectl-debug --grace-period=1`)
