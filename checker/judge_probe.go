@@ -9,6 +9,7 @@ import (
 
 	"github.com/apilab/apilab/checker/explain"
 	"github.com/apilab/apilab/checker/watch"
+	"github.com/apilab/apilab/exercises"
 	"github.com/apilab/apilab/exercises/expr"
 )
 
@@ -171,7 +172,9 @@ func (j *probeJudge) start(seen string) {
 	stores := j.check.stores
 	j.session.task(func(context.Context) {
 		defer cancel()
-		outcome := runProbe(ctx, j.session.client, j.session.records, j.check.spec.Probe)
+		outcome := runSurely(j.late && torn(j.check.spec.Probe), func() *probeOutcome {
+			return runProbe(ctx, j.session.client, j.session.records, j.check.spec.Probe)
+		})
 		// What the probe itself changed has to be seen before it is compared with what comes.
 		_ = j.session.settle(ctx, nil, stores)
 		done := j.session.queue.push(func() {
@@ -186,6 +189,33 @@ func (j *probeJudge) start(seen string) {
 			close(running)
 		}
 	})
+}
+
+// torn reports whether a run could be judged by two sets of rules: its first steps were taken by those that were there before,
+// and a later one refused by those that had come meanwhile.
+func torn(probe *exercises.Probe) bool {
+	taken := false
+	for i := range probe.Steps {
+		switch step := &probe.Steps[i]; {
+		case step.Observe != nil:
+			return false // what the learner's programs do is not done twice
+		case step.Refused && taken:
+			return true
+		default:
+			taken = taken || !step.Refused
+		}
+	}
+	return false
+}
+
+// runSurely makes a run, and where it could be torn and went as it should, another one, which counts: the refusal in the
+// first has shown that the new rules are in use.
+func runSurely(torn bool, run func() *probeOutcome) *probeOutcome {
+	outcome := run()
+	if torn && outcome.missed == "" && outcome.err == nil {
+		outcome = run()
+	}
+	return outcome
 }
 
 // retry makes another run of the same fingerprint, a little later.
