@@ -1,8 +1,8 @@
 package bench
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -56,7 +56,7 @@ func measureSwitch(ctx context.Context, p *page, report *Report) error {
 	switched := false
 	err := p.until(limit, func() (bool, error) {
 		if switched && p.status.Backend != kind { // it failed, and the one before is there again
-			return false, errors.New(p.status.Reason)
+			return false, &switchError{cmp.Or(p.failure, p.status.Reason)}
 		}
 		switched = p.status.Backend == kind
 		return switched && p.status.State == cluster.Ready, nil
@@ -67,6 +67,11 @@ func measureSwitch(ctx context.Context, p *page, report *Report) error {
 	report.add("switch from an embedded cluster to a ready one", "s", 0, time.Since(began).Seconds())
 	return nil
 }
+
+// A switchError says why there is no kind cluster here.
+type switchError struct{ reason string }
+
+func (e *switchError) Error() string { return e.reason }
 
 // measureIdle looks at a cluster that nobody uses, once it has calmed down.
 func measureIdle(ctx context.Context, o Options, _ *subject, p *page, report *Report) error {
