@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -55,10 +54,13 @@ func measureSwitch(ctx context.Context, p *page, report *Report) error {
 	defer cancel()
 	switched := false
 	err := p.until(limit, func() (bool, error) {
-		if switched && p.status.Backend != kind { // it failed, and the one before is there again
-			return false, &switchError{cmp.Or(p.failure, p.status.Reason)}
+		if switched && p.status.Backend != kind { // it failed, and the one before comes again
+			if p.status.State == cluster.Ready || p.status.State == cluster.Failed {
+				return false, &switchError{p.status.Reason}
+			}
+			return false, nil
 		}
-		switched = p.status.Backend == kind
+		switched = switched || p.status.Backend == kind
 		return switched && p.status.State == cluster.Ready, nil
 	})
 	if err != nil {

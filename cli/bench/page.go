@@ -29,7 +29,6 @@ type page struct {
 	nextID  uint64
 	replies map[uint64]chan reply
 	status  cluster.Status
-	failure string // why a start failed, the last that did
 	// backends are the kinds of clusters that the learner can have.
 	backends []string
 	check    checker.CheckState // of the workload's exercise
@@ -138,9 +137,6 @@ func (p *page) take(ctx context.Context, kind websocket.MessageType, data []byte
 			p.status, p.backends = message.Cluster, message.Backends
 		case "cluster":
 			p.status = message.Status
-			if p.status.State == cluster.Failed {
-				p.failure = p.status.Reason
-			}
 		case "exercise":
 			p.heard(message.State, at)
 		case "reply":
