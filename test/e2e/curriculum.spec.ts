@@ -158,7 +158,8 @@ test.describe('with a finger, at 360 pixels', () => {
 
   test('the bar says which lesson it is, and no table of a reference page hides its commands', async ({ lab, page }) => {
     for (const path of [lessons.versions, sheet]) {
-      await lab.ready(path)
+      await lab.open(path)
+      await lab.clusterIs('ready')
       const title = await page.locator('.bar [aria-current="page"]').first().boundingBox()
       const rest = await page.locator('.bar-end').boundingBox()
       expect(title?.width, path).toBeGreaterThan(60)
