@@ -54,8 +54,9 @@ func measureSwitch(ctx context.Context, p *page, report *Report) error {
 	defer cancel()
 	switched := false
 	err := p.until(limit, func() (bool, error) {
-		if switched && p.status.Backend != kind { // it failed, and the one before comes again
-			if p.status.State == cluster.Ready || p.status.State == cluster.Failed {
+		if switched && p.status.Backend != kind { // it failed: the one before comes again, and then the reason
+			over := p.status.State == cluster.Ready || p.status.State == cluster.Failed
+			if over && p.status.Reason != "" {
 				return false, &switchError{p.status.Reason}
 			}
 			return false, nil
