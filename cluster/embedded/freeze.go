@@ -41,7 +41,7 @@ func (i *instance) Thaw(ctx context.Context) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		err := probe(ctx, client, i.admin.Host, thawTime)
+		err := cluster.Probe(ctx, client, i.admin.Host+livez, thawTime)
 		if err == nil {
 			return nil
 		}

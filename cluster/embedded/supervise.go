@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -76,7 +75,7 @@ func (i *instance) heal(deaths *int, why error) (*run, error) {
 		}
 		var phases []cluster.Phase
 		r, err := i.attempt(i.life, func(p cluster.Phase) {
-			phases = withPhase(phases, p)
+			phases = cluster.WithPhase(phases, p)
 			i.health.Set(cluster.Health{Reason: why.Error(), Phases: phases})
 		})
 		if err == nil {
@@ -88,16 +87,6 @@ func (i *instance) heal(deaths *int, why error) (*run, error) {
 		why = err
 		*deaths++
 	}
-}
-
-// withPhase returns a new list in which p is added, or replaces the phase of its name.
-func withPhase(phases []cluster.Phase, p cluster.Phase) []cluster.Phase {
-	out := append([]cluster.Phase(nil), phases...)
-	if n := len(out); n > 0 && out[n-1].Name == p.Name {
-		out[n-1] = p
-		return out
-	}
-	return append(out, p)
 }
 
 // maxSilences is how often in a row a process may fail to give a sign of life.
@@ -127,7 +116,7 @@ func (i *instance) watch(r *run) error {
 				silences = 0
 				continue
 			}
-			if err := probe(i.life, client, i.admin.Host, i.o.ProbeEvery/3); err == nil || r.process.Frozen() {
+			if err := cluster.Probe(i.life, client, i.admin.Host+livez, i.o.ProbeEvery/3); err == nil || r.process.Frozen() {
 				silences = 0
 			} else if silences++; silences >= maxSilences && i.life.Err() == nil {
 				r.process.Kill()
@@ -137,21 +126,5 @@ func (i *instance) watch(r *run) error {
 	}
 }
 
-// probe asks for the cheapest sign of life.
-func probe(ctx context.Context, client *http.Client, host string, timeout time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, host+"/livez/ping", nil)
-	if err != nil {
-		return err
-	}
-	response, err := client.Do(request)
-	if err != nil {
-		return err
-	}
-	response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return errors.New(response.Status)
-	}
-	return nil
-}
+// livez is the cheapest sign of life.
+const livez = "/livez/ping"

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -57,7 +56,7 @@ func (i *instance) watch() {
 		if i.frozen.Load() {
 			continue
 		}
-		silence := probe(i.life, client, i.Config().Host, i.p.o.ProbeEvery)
+		silence := cluster.Probe(i.life, client, i.Config().Host+"/readyz", i.p.o.ProbeEvery)
 		if silence == nil || i.frozen.Load() {
 			if !i.health.Get().Ready {
 				i.health.Set(cluster.Health{Ready: true})
@@ -143,7 +142,7 @@ func (i *instance) heal(deaths *int, why string) error {
 		}
 		var phases []cluster.Phase
 		j := newJournal(func(p cluster.Phase) {
-			phases = withPhase(phases, p)
+			phases = cluster.WithPhase(phases, p)
 			i.health.Set(cluster.Health{Reason: why, Phases: phases})
 		})
 		ctx, cancel := context.WithTimeoutCause(i.life, i.p.o.StartTimeout, fmt.Errorf("not ready after %s", i.p.o.StartTimeout))
@@ -158,33 +157,4 @@ func (i *instance) heal(deaths *int, why string) error {
 		}
 		why = err.Error()
 	}
-}
-
-// withPhase returns a new list in which p is added, or replaces the phase of its name.
-func withPhase(phases []cluster.Phase, p cluster.Phase) []cluster.Phase {
-	out := append([]cluster.Phase(nil), phases...)
-	if n := len(out); n > 0 && out[n-1].Name == p.Name {
-		out[n-1] = p
-		return out
-	}
-	return append(out, p)
-}
-
-// probe asks for a sign of life.
-func probe(ctx context.Context, client *http.Client, host string, timeout time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, host+"/readyz", nil)
-	if err != nil {
-		return err
-	}
-	response, err := client.Do(request)
-	if err != nil {
-		return err
-	}
-	response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return errors.New(response.Status)
-	}
-	return nil
 }
