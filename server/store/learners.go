@@ -3,14 +3,16 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 )
 
-// A Learner is someone with progress and a cluster of their own.
+// A Learner is someone with progress and a cluster of their own: instructors and admins are learners too.
 type Learner struct {
 	ID        string // DNS label, also names their cluster
 	Name      string // for people
+	Role      Role
 	CreatedAt time.Time
 }
 
@@ -21,14 +23,35 @@ func (s *Store) EnsureLearner(ctx context.Context, id, name string) (Learner, er
 	if err != nil {
 		return Learner{}, fmt.Errorf("make learner %s: %w", id, err)
 	}
-	learner := Learner{ID: id}
-	var created sql.NullInt64
-	err = s.db.QueryRowContext(ctx, `SELECT name, created_at FROM learners WHERE id = ?`, id).Scan(&learner.Name, &created)
+	return s.Learner(ctx, id)
+}
+
+// Learner returns the learner with this ID, or ErrNotFound.
+func (s *Store) Learner(ctx context.Context, id string) (Learner, error) {
+	var row learnerRow
+	err := s.db.QueryRowContext(ctx, `SELECT `+learnerColumns+` FROM learners l WHERE l.id = ?`, id).Scan(row.fields()...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Learner{}, ErrNotFound
+	}
 	if err != nil {
 		return Learner{}, fmt.Errorf("read learner %s: %w", id, err)
 	}
-	learner.CreatedAt = fromMillis(created)
-	return learner, nil
+	return row.learner(), nil
+}
+
+const learnerColumns = `l.id, l.name, l.role, l.created_at`
+
+// A learnerRow is what learnerColumns select.
+type learnerRow struct {
+	Learner
+	created sql.NullInt64
+}
+
+func (r *learnerRow) fields() []any { return []any{&r.ID, &r.Name, &r.Role, &r.created} }
+
+func (r *learnerRow) learner() Learner {
+	r.CreatedAt = fromMillis(r.created)
+	return r.Learner
 }
 
 // VisitLesson remembers that the learner opened a lesson's page.

@@ -1,11 +1,10 @@
-// Package store keeps what outlives the server: learners, their sessions, and their progress, in one SQLite file. It is
+// Package store keeps what outlives the server: learners, their sessions, classes and progress, in one SQLite file. It is
 // the only place with SQL in it, and knows nothing of HTTP, clusters or what an exercise asks for.
 package store
 
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -14,9 +13,6 @@ import (
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
-
-// ErrNotFound says that there is no such thing, or no longer.
-var ErrNotFound = errors.New("not found")
 
 // Store is safe for use by many goroutines, and by other processes on the same file.
 type Store struct {
