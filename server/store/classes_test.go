@@ -428,7 +428,7 @@ func TestPeople(t *testing.T) {
 func TestTokenGenerations(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	for want := int64(1); want < 4; want++ {
+	for want := range 3 {
 		if got, err := s.TokenGeneration(t.Context(), "local"); err != nil || got != want {
 			t.Errorf("generation %d, %v; want %d", got, err, want)
 		}

@@ -101,17 +101,18 @@ func (s *Store) SetRole(ctx context.Context, id string, role Role) error {
 	return nil
 }
 
-// TokenGeneration is a number that a learner's tokens for their own machine carry: only those of the present one are good.
-func (s *Store) TokenGeneration(ctx context.Context, learner string) (int64, error) {
+// TokenGeneration is a number that a learner's tokens for their own machine carry, from 0 on: only those of the present one
+// are good.
+func (s *Store) TokenGeneration(ctx context.Context, learner string) (int, error) {
 	return s.generation(ctx, `SELECT token_generation FROM learners WHERE id = ?`, learner)
 }
 
 // RevokeTokens makes all tokens useless that the learner has for their own machine, and returns the new generation.
-func (s *Store) RevokeTokens(ctx context.Context, learner string) (int64, error) {
+func (s *Store) RevokeTokens(ctx context.Context, learner string) (int, error) {
 	return s.generation(ctx, `UPDATE learners SET token_generation = token_generation + 1 WHERE id = ? RETURNING token_generation`, learner)
 }
 
-func (s *Store) generation(ctx context.Context, query, learner string) (n int64, err error) {
+func (s *Store) generation(ctx context.Context, query, learner string) (n int, err error) {
 	err = s.db.QueryRowContext(ctx, query, learner).Scan(&n)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = ErrNotFound

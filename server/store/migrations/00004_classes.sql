@@ -2,7 +2,7 @@
 
 -- +goose Up
 ALTER TABLE learners ADD COLUMN role TEXT NOT NULL DEFAULT 'learner';
-ALTER TABLE learners ADD COLUMN token_generation BIGINT NOT NULL DEFAULT 1;
+ALTER TABLE learners ADD COLUMN token_generation BIGINT NOT NULL DEFAULT 0;
 
 CREATE TABLE classes (
     id            TEXT   PRIMARY KEY,
