@@ -147,6 +147,10 @@ func (h *Hub) clusterChanged(status cluster.Status) {
 		h.switchFrom = ""
 	}
 	h.broadcast("cluster", protocol.Cluster{Status: status})
+	h.report(nil, false)
+	if status.State == cluster.Failed {
+		h.tellBegun()
+	}
 	select {
 	case h.changed <- struct{}{}:
 	default: // whoever takes the one in there sees the newest status

@@ -147,6 +147,9 @@ func (h *Hub) ResetExercise(id string) (checker.ExerciseState, error) {
 	if err != nil {
 		return checker.ExerciseState{}, err
 	}
+	h.mu.Lock()
+	h.report(&e.state, true)
+	h.mu.Unlock()
 	if err := s.Reset(s.ctx, id); err != nil {
 		return checker.ExerciseState{}, err
 	}
@@ -242,6 +245,7 @@ func (h *Hub) tellExercise(e *exercise) {
 		h.revision = max(h.revision, c.Revision)
 	}
 	h.broadcast("exercise "+e.def.ID, protocol.ExerciseChanged{State: e.state})
+	h.report(&e.state, false)
 }
 
 // savedState is how an exercise stands before a session judges it.

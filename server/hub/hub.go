@@ -60,7 +60,7 @@ type Page interface {
 	Send(key string, message []byte)
 }
 
-// Options for New. All are needed.
+// Options for New. All but Report are needed.
 type Options struct {
 	Learner    store.Learner
 	Version    string // of apilab
@@ -75,6 +75,7 @@ type Options struct {
 	Shell      func(ctx context.Context, size Size, edit EditFunc) (Shell, error)      // starts one
 	Files      Files
 	Kubeconfig func() ([]byte, error) // for the learner's own kubectl
+	Report     func(Report)           // is told what becomes of the learner, in order; must not block. nil: nobody follows
 	Logger     *slog.Logger
 }
 
@@ -115,6 +116,13 @@ type Hub struct {
 
 	openingTerminals int
 
+	observers []*Observer
+	class     protocol.Class    // without the observers
+	lesson    string            // opened last
+	active    time.Time         // when the learner last did something
+	resets    map[string]*reset // on an instructor's wish, by exercise; "" is the cluster's
+	begun     chan struct{}     // closed when a session begins or the cluster fails
+
 	release      func() // ends the use of the cluster; nil while nothing uses it
 	lookingAgain bool   // will soon look whether something does
 }
@@ -132,6 +140,8 @@ func New(o Options) *Hub {
 		pages:     make(map[Page]bool),
 		exercises: make(map[string]*exercise),
 		editors:   make(map[string]*editor),
+		resets:    make(map[string]*reset),
+		begun:     make(chan struct{}),
 		// Terminals of an earlier run of the server must not be mistaken for those of this one.
 		lastID: uint32(time.Now().Unix()),
 	}
@@ -164,6 +174,7 @@ func (h *Hub) Join(p Page) {
 	for _, e := range h.editors {
 		h.sendTo(p, "", e.message())
 	}
+	h.report(nil, false)
 }
 
 // Leave removes a page. Nothing else ends with it.
@@ -172,6 +183,11 @@ func (h *Hub) Leave(p Page) {
 	defer h.mu.Unlock()
 	delete(h.pages, p)
 	h.occupy()
+	if len(h.pages) == 0 {
+		h.endTyping()
+		h.tellClass()
+	}
+	h.report(nil, false)
 }
 
 // Notify tells all pages something.
@@ -223,6 +239,7 @@ func (h *Hub) hello() protocol.Hello {
 		RV:        h.version.newest,
 		Shell:     "sandboxed",
 		Backends:  h.o.Clusters.Backends(),
+		Class:     h.classNow(),
 	}
 	if h.o.Host {
 		hello.Shell = "host"
@@ -233,9 +250,9 @@ func (h *Hub) hello() protocol.Hello {
 	return hello
 }
 
-// broadcast sends to all pages; mu is held.
+// broadcast sends to all pages and observers; mu is held.
 func (h *Hub) broadcast(key string, m protocol.Message) {
-	if len(h.pages) == 0 {
+	if len(h.pages) == 0 && len(h.observers) == 0 {
 		return
 	}
 	data, err := protocol.Encode(m)
@@ -245,6 +262,9 @@ func (h *Hub) broadcast(key string, m protocol.Message) {
 	}
 	for p := range h.pages {
 		p.Send(key, data)
+	}
+	for _, o := range h.observers {
+		o.page.Send(key, data)
 	}
 }
 

@@ -19,10 +19,13 @@ func (h *Hub) requested(r gateway.Record) {
 	version := versionOf(r)
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if r.Verb != "watch" {
+		h.beActive() // also from their own machine
+	}
 	if h.session != nil && !r.Time.Before(h.session.began) {
 		h.versionSeen(h.session, version)
 	}
-	if len(h.pages) > 0 {
+	if len(h.pages) > 0 || len(h.observers) > 0 {
 		h.broadcast(requestKey+strconv.FormatUint(r.ID, 10), protocol.Requested{Record: withoutBodies(r)})
 	}
 }

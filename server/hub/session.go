@@ -60,6 +60,7 @@ func (h *Hub) beginSession(c cluster.Cluster, backend string, incarnation int) {
 			h.tellExercise(e)
 		}
 	}
+	h.tellBegun()
 }
 
 // endSession stops judging: what passes only while the cluster is so waits again. Where the cluster itself is gone, its

@@ -105,6 +105,13 @@ func (t *Terminal) Sizes(from uint64) []protocol.TerminalSize {
 	return slices.Clone(t.sizes[first:])
 }
 
+func (t *Terminal) size() Size {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	last := t.sizes[len(t.sizes)-1]
+	return Size{last.Cols, last.Rows}
+}
+
 // Size of a terminal, in character cells.
 type Size struct{ Cols, Rows int }
 
@@ -209,7 +216,11 @@ func (h *Hub) ResizeTerminal(id uint32, size Size) error {
 	if err != nil {
 		return err
 	}
-	return t.Resize(size.Cols, size.Rows)
+	if err := t.Resize(size.Cols, size.Rows); err != nil {
+		return err
+	}
+	h.TerminalUsed() // observers draw it in its size
+	return nil
 }
 
 // CloseTerminal ends a terminal with all that runs in it, and forgets its output.
@@ -252,6 +263,7 @@ func (h *Hub) tellTerminals() {
 	}
 	h.listed = list
 	h.broadcast("terminals", protocol.Terminals{Terminals: list})
+	h.report(nil, false)
 }
 
 // terminalList is the list as the pages show it; mu is held.
@@ -259,7 +271,9 @@ func (h *Hub) terminalList() []protocol.Terminal {
 	list := make([]protocol.Terminal, 0, len(h.terminals))
 	for _, t := range h.terminals {
 		exited := t.exited()
-		list = append(list, protocol.Terminal{ID: t.ID, Title: t.Title(), Busy: !exited && t.Busy(), Exited: exited})
+		size := t.size()
+		list = append(list, protocol.Terminal{
+			ID: t.ID, Title: t.Title(), Busy: !exited && t.Busy(), Exited: exited, Cols: size.Cols, Rows: size.Rows})
 	}
 	return list
 }

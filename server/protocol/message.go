@@ -25,6 +25,8 @@ type (
 		RV        string                  `json:"rv"`
 		Shell     string                  `json:"shell"`    // "sandboxed" or "host"
 		Backends  []string                `json:"backends"` // that the learner can switch to; the first is the default
+		Class     Class                   `json:"class"`
+		Observer  string                  `json:"observer,omitempty"` // ID of the observer that the page is; empty: it is the learner's
 	}
 	// Cluster comes on each change of the learner's cluster.
 	Cluster struct {
@@ -95,6 +97,8 @@ type Terminal struct {
 	Title  string `json:"title"`
 	Busy   bool   `json:"busy"` // a program runs in it
 	Exited bool   `json:"exited"`
+	Cols   int    `json:"cols"` // its size now
+	Rows   int    `json:"rows"`
 }
 
 // Values of replies.
