@@ -13,6 +13,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/apilab/apilab/cli/bench/figures"
+	"github.com/apilab/apilab/cli/bench/subject"
 	"github.com/apilab/apilab/cli/datadir"
 )
 
@@ -63,17 +65,17 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 
 	o.Says("starting apilab on an empty data directory")
 	started := time.Now()
-	running, err := start(ctx, o.Executable, filepath.Join(dir, "data"), workload)
+	running, err := subject.Start(ctx, o.Executable, filepath.Join(dir, "data"), "--content", workload)
 	if err != nil {
 		return nil, err
 	}
-	defer running.stop()
-	report.add("first page", "ms", 0, milliseconds(time.Since(started)))
-	p, err := running.open(ctx)
+	defer running.Stop()
+	report.add("first page", "ms", 0, figures.Milliseconds(time.Since(started)))
+	p, err := open(ctx, running)
 	if err != nil {
 		return nil, err
 	}
-	defer p.close()
+	defer p.Close()
 	if err := p.waitReady(ctx); err != nil {
 		return nil, err
 	}
@@ -101,10 +103,10 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 }
 
 // measure measures the cluster that the page has.
-func measure(ctx context.Context, o Options, running *subject, p *page, report *Report) error {
+func measure(ctx context.Context, o Options, running *subject.Subject, p *page, report *Report) error {
 	for _, step := range []struct {
 		says string
-		run  func(context.Context, Options, *subject, *page, *Report) error
+		run  func(context.Context, Options, *subject.Subject, *page, *Report) error
 	}{
 		{"making clusters", measureStarts},
 		{"leaving the cluster idle", measureIdle},

@@ -13,6 +13,9 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/apilab/apilab/checker"
+	"github.com/apilab/apilab/cli/bench/figures"
+	"github.com/apilab/apilab/cli/bench/subject"
+	"github.com/apilab/apilab/cli/control"
 	"github.com/apilab/apilab/cluster"
 )
 
@@ -20,11 +23,11 @@ import (
 const turnTime = 30 * time.Second
 
 // measureStarts makes clusters anew, as a learner does who clicks: from the click to ready, the old one's end included.
-func measureStarts(ctx context.Context, o Options, _ *subject, p *page, report *Report) error {
-	var starts samples
+func measureStarts(ctx context.Context, o Options, _ *subject.Subject, p *page, report *Report) error {
+	var starts figures.Samples
 	for range o.Starts {
 		before := time.Now()
-		if err := p.ask(ctx, "cluster.reset", nil, nil); err != nil {
+		if err := p.Ask(ctx, "cluster.reset", nil, nil); err != nil {
 			return err
 		}
 		// The page still has the old cluster's state until it hears of the new one's.
@@ -37,9 +40,9 @@ func measureStarts(ctx context.Context, o Options, _ *subject, p *page, report *
 		if err := p.waitReady(ctx); err != nil {
 			return err
 		}
-		starts.add(time.Since(before).Seconds())
+		starts.Add(time.Since(before).Seconds())
 	}
-	report.add("click → usable cluster, cold", "s", 3, starts.quantile(0.5))
+	report.add("click → usable cluster, cold", "s", 3, starts.Quantile(0.5))
 	return nil
 }
 
@@ -47,7 +50,7 @@ func measureStarts(ctx context.Context, o Options, _ *subject, p *page, report *
 // embedded one included.
 func measureSwitch(ctx context.Context, p *page, report *Report) error {
 	began := time.Now()
-	if err := p.ask(ctx, "cluster.switch", map[string]any{"backend": kind}, nil); err != nil {
+	if err := p.Ask(ctx, "cluster.switch", map[string]any{"backend": kind}, nil); err != nil {
 		return err
 	}
 	limit, cancel := context.WithTimeout(ctx, readyTime)
@@ -77,19 +80,19 @@ type switchError struct{ reason string }
 func (e *switchError) Error() string { return e.reason }
 
 // measureIdle looks at a cluster that nobody uses, once it has calmed down.
-func measureIdle(ctx context.Context, o Options, _ *subject, p *page, report *Report) error {
+func measureIdle(ctx context.Context, o Options, _ *subject.Subject, p *page, report *Report) error {
 	if err := sleep(ctx, o.Settle); err != nil {
 		return err
 	}
 	var before, after cluster.Usage
-	if err := p.ask(ctx, "cluster.usage", nil, &before); err != nil {
+	if err := p.Ask(ctx, "cluster.usage", nil, &before); err != nil {
 		return err
 	}
 	started := time.Now()
 	if err := sleep(ctx, o.Idle); err != nil {
 		return err
 	}
-	if err := p.ask(ctx, "cluster.usage", nil, &after); err != nil {
+	if err := p.Ask(ctx, "cluster.usage", nil, &after); err != nil {
 		return err
 	}
 	const mib = 1 << 20
@@ -109,8 +112,8 @@ func measureIdle(ctx context.Context, o Options, _ *subject, p *page, report *Re
 // measureWrites makes and deletes an object that an open exercise checks, through the gateway like a learner, and takes the
 // time from the API server's answer until the page hears that the check turned. When it hears before the writer does, the
 // time is 0.
-func measureWrites(ctx context.Context, o Options, s *subject, p *page, report *Report) error {
-	file, err := s.kubeconfig(ctx)
+func measureWrites(ctx context.Context, o Options, s *subject.Subject, p *page, report *Report) error {
+	file, err := kubeconfig(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -124,16 +127,16 @@ func measureWrites(ctx context.Context, o Options, s *subject, p *page, report *
 		return err
 	}
 	var state checker.ExerciseState
-	if err := p.ask(ctx, "exercise.open", map[string]any{"exercise": exercise}, &state); err != nil {
+	if err := p.Ask(ctx, "exercise.open", map[string]any{"exercise": exercise}, &state); err != nil {
 		return err
 	}
-	p.change(func() { p.heard(state, time.Now()) })
+	p.Change(func() { p.turn(state, time.Now()) })
 	objects := client.CoreV1().ConfigMaps(metav1.NamespaceDefault)
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: configMap}}
 	if err := p.waitCheck(ctx, checker.Failing); err != nil {
 		return err
 	}
-	var whole, afterCommit samples
+	var whole, afterCommit figures.Samples
 	for i := range o.Writes {
 		want := checker.Passing
 		sent := time.Now()
@@ -150,13 +153,13 @@ func measureWrites(ctx context.Context, o Options, s *subject, p *page, report *
 		if err := p.waitCheck(ctx, want); err != nil {
 			return fmt.Errorf("write %d: %w", i+1, err)
 		}
-		whole.add(milliseconds(p.turned.Sub(sent)))
-		afterCommit.add(milliseconds(max(0, p.turned.Sub(committed))))
+		whole.Add(figures.Milliseconds(p.turned.Sub(sent)))
+		afterCommit.Add(figures.Milliseconds(max(0, p.turned.Sub(committed))))
 	}
-	report.add("write committed → check in the page, p50", "ms", 50, afterCommit.quantile(0.5))
-	report.add("write committed → check in the page, p99", "ms", 250, afterCommit.quantile(0.99))
-	report.add("write sent → check in the page, p50", "ms", 0, whole.quantile(0.5))
-	report.add("write sent → check in the page, p99", "ms", 0, whole.quantile(0.99))
+	report.add("write committed → check in the page, p50", "ms", 50, afterCommit.Quantile(0.5))
+	report.add("write committed → check in the page, p99", "ms", 250, afterCommit.Quantile(0.99))
+	report.add("write sent → check in the page, p50", "ms", 0, whole.Quantile(0.5))
+	report.add("write sent → check in the page, p99", "ms", 0, whole.Quantile(0.99))
 	return nil
 }
 
@@ -172,8 +175,8 @@ func (p *page) waitCheck(ctx context.Context, want checker.CheckState) error {
 
 // measureKubectl runs the same command in the page's terminal, from the Enter key to the end of its output, and as the
 // machine's own kubectl, from its start to its end. The two take turns, so that a busy moment hits both.
-func measureKubectl(ctx context.Context, o Options, s *subject, p *page, report *Report) error {
-	file, err := s.kubeconfig(ctx)
+func measureKubectl(ctx context.Context, o Options, s *subject.Subject, p *page, report *Report) error {
+	file, err := kubeconfig(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -181,34 +184,44 @@ func measureKubectl(ctx context.Context, o Options, s *subject, p *page, report 
 	if err != nil {
 		return err
 	}
-	var inside, outside samples
+	var inside, outside figures.Samples
 	for i := range o.Commands + 1 {
 		took, err := t.run(ctx, "kubectl get ns")
 		if err != nil {
 			return err
 		}
 		if i > 0 { // the first fills discovery caches
-			inside.add(milliseconds(took))
+			inside.Add(figures.Milliseconds(took))
 		}
 		if o.Kubectl == "" {
 			continue
 		}
 		started := time.Now()
 		cmd := exec.CommandContext(ctx, o.Kubectl, "--kubeconfig", file, "get", "ns")
-		cmd.Env = append(os.Environ(), "HOME="+s.dir+".home") // its discovery cache
+		cmd.Env = append(os.Environ(), "HOME="+s.Dir+".home") // its discovery cache
 		if output, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("stock kubectl: %w: %s", err, output)
 		}
 		if i > 0 {
-			outside.add(milliseconds(time.Since(started)))
+			outside.Add(figures.Milliseconds(time.Since(started)))
 		}
 	}
-	report.add("kubectl get ns in the terminal, p50", "ms", 0, inside.quantile(0.5))
+	report.add("kubectl get ns in the terminal, p50", "ms", 0, inside.Quantile(0.5))
 	if o.Kubectl != "" {
-		report.add("kubectl get ns, stock kubectl, p50", "ms", 0, outside.quantile(0.5))
-		report.add("terminal ÷ stock", "", 1, inside.quantile(0.5)/outside.quantile(0.5))
+		report.add("kubectl get ns, stock kubectl, p50", "ms", 0, outside.Quantile(0.5))
+		report.add("terminal ÷ stock", "", 1, inside.Quantile(0.5)/outside.Quantile(0.5))
 	}
 	return nil
+}
+
+// kubeconfig writes the file for a kubectl outside, and returns its path.
+func kubeconfig(ctx context.Context, s *subject.Subject) (string, error) {
+	text, err := control.Kubeconfig(ctx, s.Dir)
+	if err != nil {
+		return "", err
+	}
+	path := s.Dir + ".kubeconfig"
+	return path, os.WriteFile(path, text, 0o600)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -219,5 +232,3 @@ func sleep(ctx context.Context, d time.Duration) error {
 		return ctx.Err()
 	}
 }
-
-func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

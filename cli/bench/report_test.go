@@ -4,32 +4,13 @@ import (
 	"strings"
 	"testing"
 	"time"
-)
 
-func TestQuantile(t *testing.T) {
-	t.Parallel()
-	var hundred samples
-	for i := range 100 {
-		hundred.add(float64(100 - i))
-	}
-	tests := []struct {
-		s    samples
-		q    float64
-		want float64
-	}{
-		{hundred, 0.5, 50}, {hundred, 0.99, 99}, {hundred, 1, 100}, {hundred, 0, 1},
-		{samples{7}, 0.99, 7}, {samples{3, 1, 2}, 0.5, 2}, {nil, 0.5, 0},
-	}
-	for _, tt := range tests {
-		if got := tt.s.quantile(tt.q); got != tt.want {
-			t.Errorf("quantile %v of %d: %v, want %v", tt.q, len(tt.s), got, tt.want)
-		}
-	}
-}
+	"github.com/apilab/apilab/cli/bench/figures"
+)
 
 func TestWriteTable(t *testing.T) {
 	t.Parallel()
-	r := &Report{Time: time.Unix(0, 0), Machine: Machine{System: "linux/amd64", CPUs: 2, MemoryBytes: 24 << 30}, backend: embedded}
+	r := &Report{Time: time.Unix(0, 0), Machine: figures.Machine{System: "linux/amd64", CPUs: 2, MemoryBytes: 24 << 30}, backend: embedded}
 	r.add("start", "s", 3, 2.456)
 	r.add("CPU", "%", 0.2, 1)
 	r.add("disk", "MiB", 0, 1234.5)

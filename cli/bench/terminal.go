@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/coder/websocket"
-
 	"github.com/apilab/apilab/server/protocol"
 )
 
@@ -24,12 +22,12 @@ type terminal struct {
 
 func (p *page) openTerminal(ctx context.Context) (*terminal, error) {
 	var opened protocol.Opened
-	if err := p.ask(ctx, "term.open", map[string]any{"cols": 120, "rows": 40}, &opened); err != nil {
+	if err := p.Ask(ctx, "term.open", map[string]any{"cols": 120, "rows": 40}, &opened); err != nil {
 		return nil, err
 	}
 	t := &terminal{page: p, id: opened.Terminal}
 	args := map[string]any{"terminal": t.id, "writer": "bench", "from": 0}
-	if err := p.ask(ctx, "term.attach", args, nil); err != nil {
+	if err := p.Ask(ctx, "term.attach", args, nil); err != nil {
 		return nil, err
 	}
 	_, err := t.run(ctx, "true") // when this is done, the shell is up
@@ -44,11 +42,11 @@ func (t *terminal) run(ctx context.Context, command string) (time.Duration, erro
 	// What the terminal echoes is the sum; what the shell prints is its result, which nothing else prints.
 	mark := fmt.Appendf(nil, "done-%d-end", 1000+t.runs)
 	line := fmt.Appendf(nil, "%s; echo done-$((1000+%d))-end\r", command, t.runs)
-	t.page.change(func() { t.page.output = nil })
+	t.page.Change(func() { t.page.output = nil })
 	frame := protocol.Frame{Kind: protocol.Input, Terminal: t.id, Offset: t.typed, Payload: line}
 	t.typed += uint64(len(line))
 	started := time.Now()
-	if err := t.page.conn.Write(ctx, websocket.MessageBinary, frame.Append(nil)); err != nil {
+	if err := t.page.Send(ctx, frame); err != nil {
 		return 0, fmt.Errorf("type into the terminal: %w", err)
 	}
 	var took time.Duration
