@@ -61,6 +61,9 @@ func run(s *settings) (int, error) {
 	if _, err := sandbox.Enter(s.Sandbox); err != nil {
 		return 0, err
 	}
+	if s.Trial != nil {
+		return 0, s.Trial.try()
+	}
 	v, err := vfs.New(s.Confine.Home, vfs.Options{Limit: s.Quota, Pipes: s.Confine.Pipes, Files: s.Confine.Files})
 	if err != nil {
 		return 0, err

@@ -22,6 +22,7 @@ type settings struct {
 	Script      string              `json:"script"`
 	Linger      string              `json:"linger"`   // "", or jobs outlive the script, whose end this and its status tell on the standard output
 	Greeting    string              `json:"greeting"` // shown before the first prompt
+	Trial       *trial              `json:"trial"`    // what to try instead of all that, see Confined
 }
 
 // send writes the settings to a new pipe, whose reading end the process gets.
