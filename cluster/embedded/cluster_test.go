@@ -79,7 +79,9 @@ func TestCluster(t *testing.T) {
 			"roles":                       roles,
 			"field managers":              fieldManagers,
 			"a node of the learner's own": ownNode,
+			"signing":                     signing,
 			"listens on loopback only":    loopbackOnly,
+			"inotify":                     inotify,
 			"usage":                       usage,
 		} {
 			t.Run(name, func(t *testing.T) {

@@ -16,3 +16,5 @@ func children(t *testing.T, _ int) []int {
 	t.Skip("needs proc(5)")
 	return nil
 }
+
+func inotify(t *testing.T, _ *lab, _ string) { t.Skip("needs proc(5)") }

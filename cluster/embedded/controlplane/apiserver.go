@@ -142,6 +142,7 @@ func newAPIServerConfig(o options.CompletedOptions, dialer *egress, bootstrapped
 	if err != nil {
 		return nil, err
 	}
+	holdStill(generic)
 	generic.EgressSelector = dialer.selector()
 	generic.BuildHandlerChainFunc = nameComponents(generic.BuildHandlerChainFunc)
 	if bootstrapped {
@@ -159,6 +160,7 @@ func newAPIServerConfig(o options.CompletedOptions, dialer *egress, bootstrapped
 		return nil, err
 	}
 	shared := &kube.ControlPlane
+	holdTrustStill(shared)
 	extensions, err := controlplaneapiserver.CreateAPIExtensionsConfig(*shared.Generic, shared.VersionedInformers, admission, o.CompletedOptions, o.MasterCount,
 		services, webhook.NewDefaultAuthenticationInfoResolverWrapper(shared.ProxyTransport, shared.Generic.EgressSelector, shared.Generic.LoopbackClientConfig, shared.Generic.TracerProvider))
 	if err != nil {

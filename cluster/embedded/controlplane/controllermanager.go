@@ -17,8 +17,9 @@ func (c *controlPlane) controllerManagerFlags(kubeconfig string) []string {
 		"--secure-port=0",
 		"--root-ca-file=" + c.pki.Cert(pki.CA),
 		"--service-account-private-key-file=" + c.pki.Key(pki.ServiceAccount),
-		"--cluster-signing-cert-file=" + c.pki.Cert(pki.CA),
-		"--cluster-signing-key-file=" + c.pki.Key(pki.CA),
+		// Of the signers, that of users alone: there are no kubelets to sign for, and each watches the files. See certificates.go.
+		"--cluster-signing-kube-apiserver-client-cert-file=" + c.pki.Cert(pki.CA),
+		"--cluster-signing-kube-apiserver-client-key-file=" + c.pki.Key(pki.CA),
 		"--kube-api-qps=200",
 		"--kube-api-burst=400",
 		// Attaching volumes is a simulated node's business, and its controller alone wakes up ten times a second. That of
