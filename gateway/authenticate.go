@@ -3,6 +3,7 @@ package gateway
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -15,37 +16,55 @@ type caller struct {
 	learner string // whose cluster it is for
 	// own: the learner's token, which the gateway replaces by the learner's identity. Otherwise the token is a service
 	// account's, and passes through for the API server to judge.
-	own  bool
-	user string // for the record, see Record.User
+	own        bool
+	generation int    // of their own token
+	user       string // for the record, see Record.User
 }
 
-// authenticate returns the caller, or the status to refuse the request with.
-func (g *Gateway) authenticate(r *http.Request) (caller, *metav1.Status) {
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	token = strings.TrimSpace(token)
-	if !strings.EqualFold(scheme, "Bearer") || token == "" {
-		return caller{}, unauthorized("send your bearer token: the kubeconfig of apilab has it (`apilab kubeconfig`)")
+// authenticate returns the caller, or the status to refuse the request with. Whether the generation of their token is the
+// valid one is for the caller of it to find out.
+func (g *Gateway) authenticate(r *http.Request, e entrance) (caller, *metav1.Status) {
+	token := bearer(r)
+	if token == "" {
+		return caller{}, unauthorized("send your bearer token: the kubeconfig of apilab has it (" + e.source() + ")")
 	}
-	if learner, ok := g.tokens.learner(token); ok {
-		return caller{learner: learner, own: true, user: r.Header.Get(authenticationv1.ImpersonateUserHeader)}, nil
+	impersonated := r.Header.Get(authenticationv1.ImpersonateUserHeader)
+	if c, ok := g.tokens.read(token); ok {
+		switch {
+		case e.public && c.generation == inside:
+			return caller{}, unauthorized("this token is for the terminals in your page alone: get a kubeconfig of your own (" + e.source() + ")")
+		case e.learner != "" && e.learner != c.learner:
+			return caller{}, forbidden(fmt.Sprintf("this token is for the cluster of %s, and the address names that of %s: use a kubeconfig as you got it", c.learner, e.learner))
+		}
+		return caller{learner: c.learner, own: true, generation: c.generation, user: impersonated}, nil
 	}
 	subject, ok := subjectOf(token)
 	if !ok {
-		return caller{}, unauthorized("the gateway does not know this token: get a new kubeconfig (`apilab kubeconfig`)")
+		return caller{}, unauthorized("the gateway does not know this token: get a new kubeconfig (" + e.source() + ")")
 	}
-	learner := g.fallback
-	if r.TLS != nil {
-		if named, ok := g.tokens.named(r.TLS.ServerName); ok {
-			learner = named
-		}
+	learner := e.learner
+	switch {
+	case learner == "" && !e.public:
+		learner = g.fallback
+	case !e.signed:
+		learner = ""
 	}
 	if learner == "" {
 		return caller{}, unauthorized("the gateway cannot tell whose cluster this token is for: use the kubeconfig of apilab with --token")
 	}
-	if user := r.Header.Get(authenticationv1.ImpersonateUserHeader); user != "" {
-		subject = user
+	if impersonated != "" {
+		subject = impersonated
 	}
 	return caller{learner: learner, user: subject}, nil
+}
+
+// bearer is the token that a request carries, or "".
+func bearer(r *http.Request) string {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
 }
 
 // subjectOf reads the subject of a JSON web token without judging it, such as "system:serviceaccount:default:robot". ok is

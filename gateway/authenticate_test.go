@@ -20,31 +20,37 @@ func TestAuthenticate(t *testing.T) {
 	t.Parallel()
 	key, other := tokenKey(strings.Repeat("k", tokenKeySize)), tokenKey(strings.Repeat("o", tokenKeySize))
 	robot := jwt(`{"sub":"system:serviceaccount:lab:robot"}`)
-	refused := caller{}
+	refused, own := caller{}, caller{learner: "ada", own: true}
 	tests := map[string]struct {
 		authorization, serverName, impersonate, fallback string
 		want                                             caller
 	}{
-		"own":                     {authorization: "Bearer " + key.token("ada"), want: caller{"ada", true, ""}},
-		"scheme in lower case":    {authorization: "bearer " + key.token("ada"), want: caller{"ada", true, ""}},
-		"own, impersonating":      {authorization: "Bearer " + key.token("ada"), impersonate: "jane", want: caller{"ada", true, "jane"}},
-		"the token says who":      {authorization: "Bearer " + key.token("ada"), serverName: key.serverName("bob"), want: caller{"ada", true, ""}},
-		"of another server":       {authorization: "Bearer " + other.token("ada"), fallback: "ada", want: refused},
-		"of another learner":      {authorization: "Bearer apilab_bob_" + strings.TrimPrefix(key.token("ada"), "apilab_ada_"), want: refused},
-		"cut short":               {authorization: "Bearer " + key.token("ada")[:40], want: refused},
-		"longer":                  {authorization: "Bearer " + key.token("ada") + "x", want: refused},
-		"no learner":              {authorization: "Bearer " + key.token(""), want: refused},
+		"own":                     {authorization: "Bearer " + key.token(credential{learner: "ada"}), want: own},
+		"scheme in lower case":    {authorization: "bearer " + key.token(credential{learner: "ada"}), want: own},
+		"own, impersonating":      {authorization: "Bearer " + key.token(credential{learner: "ada"}), impersonate: "jane", want: caller{learner: "ada", own: true, user: "jane"}},
+		"a later generation":      {authorization: "Bearer " + key.token(credential{"ada", 12}), want: caller{learner: "ada", own: true, generation: 12}},
+		"of a terminal":           {authorization: "Bearer " + key.token(credential{"ada", inside}), want: caller{learner: "ada", own: true, generation: inside}},
+		"at its own name":         {authorization: "Bearer " + key.token(credential{learner: "ada"}), serverName: key.serverName("ada"), want: own},
+		"at another's name":       {authorization: "Bearer " + key.token(credential{learner: "ada"}), serverName: key.serverName("bob"), want: refused},
+		"of a made generation":    {authorization: "Bearer " + strings.Replace(key.token(credential{"ada", 1}), "_1.", "_2.", 1), want: refused},
+		"of generation 01":        {authorization: "Bearer " + strings.Replace(key.token(credential{"ada", 1}), "_1.", "_01.", 1), want: refused},
+		"without its generation":  {authorization: "Bearer " + strings.Replace(key.token(credential{"ada", 1}), "_1.", "_", 1), want: refused},
+		"of another server":       {authorization: "Bearer " + other.token(credential{learner: "ada"}), fallback: "ada", want: refused},
+		"of another learner":      {authorization: "Bearer apilab_bob_" + strings.TrimPrefix(key.token(credential{learner: "ada"}), "apilab_ada_"), want: refused},
+		"cut short":               {authorization: "Bearer " + key.token(credential{learner: "ada"})[:40], want: refused},
+		"longer":                  {authorization: "Bearer " + key.token(credential{learner: "ada"}) + "x", want: refused},
+		"no learner":              {authorization: "Bearer " + key.token(credential{}), want: refused},
 		"nothing":                 {fallback: "ada", want: refused},
 		"basic":                   {authorization: "Basic YWRhOmFkYQ==", fallback: "ada", want: refused},
 		"empty":                   {authorization: "Bearer ", fallback: "ada", want: refused},
-		"service account":         {authorization: "Bearer " + robot, serverName: key.serverName("bob"), fallback: "ada", want: caller{"bob", false, "system:serviceaccount:lab:robot"}},
-		"account, no server name": {authorization: "Bearer " + robot, fallback: "ada", want: caller{"ada", false, "system:serviceaccount:lab:robot"}},
-		"account, hyphens":        {authorization: "Bearer " + robot, serverName: key.serverName("a-b"), want: caller{"a-b", false, "system:serviceaccount:lab:robot"}},
+		"service account":         {authorization: "Bearer " + robot, serverName: key.serverName("bob"), fallback: "ada", want: caller{learner: "bob", user: "system:serviceaccount:lab:robot"}},
+		"account, no server name": {authorization: "Bearer " + robot, fallback: "ada", want: caller{learner: "ada", user: "system:serviceaccount:lab:robot"}},
+		"account, hyphens":        {authorization: "Bearer " + robot, serverName: key.serverName("a-b"), want: caller{learner: "a-b", user: "system:serviceaccount:lab:robot"}},
 		"account, forged name":    {authorization: "Bearer " + robot, serverName: other.serverName("bob"), want: refused},
 		"account, unsigned name":  {authorization: "Bearer " + robot, serverName: "bob.apilab.internal", want: refused},
 		"account, another name":   {authorization: "Bearer " + robot, serverName: "localhost", want: refused},
 		"account, whose":          {authorization: "Bearer " + robot, want: refused},
-		"account, impersonating":  {authorization: "Bearer " + robot, fallback: "ada", impersonate: "jane", want: caller{"ada", false, "jane"}},
+		"account, impersonating":  {authorization: "Bearer " + robot, fallback: "ada", impersonate: "jane", want: caller{learner: "ada", user: "jane"}},
 		"no subject":              {authorization: "Bearer " + jwt(`{}`), fallback: "ada", want: refused},
 		"no payload":              {authorization: "Bearer a.b.c", fallback: "ada", want: refused},
 	}
@@ -56,7 +62,7 @@ func TestAuthenticate(t *testing.T) {
 			r.TLS = &tls.ConnectionState{ServerName: tt.serverName}
 			r.Header.Set("Authorization", tt.authorization)
 			r.Header.Set("Impersonate-User", tt.impersonate)
-			got, refusal := g.authenticate(r)
+			got, refusal := g.authenticate(r, g.byName(r))
 			if got != tt.want || (refusal != nil) != (tt.want == refused) {
 				t.Errorf("got %+v, %+v", got, refusal)
 			}
@@ -114,7 +120,7 @@ func TestLearnersReachTheirOwnCluster(t *testing.T) {
 	b.clusters.set("bob", configOf(other))
 	for id, want := range map[string]string{"local": "local's", "bob": "bob's"} {
 		r := b.request(t, "GET", "/version", nil)
-		r.Header.Set("Authorization", "Bearer "+b.tokens.token(id))
+		r.Header.Set("Authorization", "Bearer "+b.tokens.token(credential{learner: id}))
 		if _, body := b.do(t, r); body != want {
 			t.Errorf("%s reached %s", id, body)
 		}

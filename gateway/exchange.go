@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 )
@@ -23,6 +24,7 @@ const (
 // An exchange is one request on its way to the API server and back. Its methods are the steps of a httputil.ReverseProxy.
 type exchange struct {
 	gateway  *Gateway
+	entrance entrance
 	caller   caller
 	recorder *Recorder
 	upgrade  bool // the client asked for another protocol on this connection
@@ -39,15 +41,23 @@ type exchange struct {
 	ended    bool
 }
 
-// ServeHTTP authenticates a request, sends it to the learner's API server and records it.
-func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	who, refusal := g.authenticate(r)
+// serve authenticates a request, sends it to the learner's API server and records it.
+func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, from entrance) {
+	who, refusal := g.authenticate(r, from)
 	if refusal != nil {
 		writeStatus(w, refusal)
 		return
 	}
+	ctx, done := g.begin(r.Context(), from, who)
+	defer done()
+	if refusal := g.revoked(ctx, from, who); refusal != nil {
+		writeStatus(w, refusal)
+		return
+	}
+	r = r.WithContext(ctx)
 	x := &exchange{
 		gateway:  g,
+		entrance: from,
 		caller:   who,
 		recorder: g.Recorder(who.learner),
 		upgrade:  r.Header.Get("Upgrade") != "",
@@ -70,6 +80,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (x *exchange) rewrite(r *httputil.ProxyRequest) {
 	r.Out.Host = ""                        // the API server's own
 	r.Out.URL.RawQuery = r.In.URL.RawQuery // as it came: the API server judges what is wrong with it
+	if x.entrance.public {
+		r.Out.Header.Del("Cookie") // those of the pages at the same address are none of the API server's business
+	}
 	if x.record.Verb == "watch" {
 		r.Out.Header.Del("Accept-Encoding") // since v1.37 the API server compresses streamed lists, and events are read as they pass
 	}
@@ -119,6 +132,7 @@ func harmless(r *http.Request) bool {
 
 // modify sees the response's headers.
 func (x *exchange) modify(response *http.Response) error {
+	x.readdress(response)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.record.Status.Code = response.StatusCode
@@ -139,18 +153,34 @@ func (x *exchange) modify(response *http.Response) error {
 	return nil
 }
 
+// readdress fits a response to the address that was asked: the API server knows only its own, and cookies of what is behind
+// it would be the pages' at a public one.
+func (x *exchange) readdress(response *http.Response) {
+	if x.entrance.public {
+		response.Header.Del("Set-Cookie")
+	}
+	location, err := response.Location() // made absolute
+	if err == nil && location.Host == response.Request.URL.Host {
+		response.Header.Set("Location", x.entrance.prefix+location.RequestURI())
+	}
+}
+
 // fail answers in the API server's place when it could not be asked.
 func (x *exchange) fail(w http.ResponseWriter, r *http.Request, err error) {
-	says := errDropped
+	says, status := errDropped, (*metav1.Status)(nil)
 	switch cause := context.Cause(r.Context()); {
 	case errors.Is(cause, errStopped):
 		says = errStopped
+	case errors.Is(cause, errRevoked):
+		status = outdated(x.entrance)
 	case cause != nil:
 		says = errGone
 	case !errors.As(err, &says):
 		x.gateway.log.Warn("a request failed in the gateway", "learner", x.caller.learner, "error", err)
 	}
-	status := unavailable(string(says))
+	if status == nil {
+		status = unavailable(string(says))
+	}
 	x.failed(Status{Code: int(status.Code), Reason: string(status.Reason), Message: status.Message})
 	writeStatus(w, status)
 }

@@ -47,16 +47,20 @@ type Options struct {
 	// Default is the learner whose cluster judges a service account's token that comes without a TLS server name, as
 	// from `curl -k https://127.0.0.1:6443`. Empty, where there is more than one learner: none.
 	Default string
-	Wait    time.Duration // how long a request waits for a cluster that is about to be ready; 0: 10 s
-	Logger  *slog.Logger  // nil: none
+	// Generation is asked which generation of a learner's own tokens is valid; all others are revoked. Its error is
+	// ErrNoLearner where there is none. Nil: 0 for everybody.
+	Generation func(ctx context.Context, learner string) (int, error)
+	Wait       time.Duration // how long a request waits for a cluster that is about to be ready; 0: 10 s
+	Logger     *slog.Logger  // nil: none
 }
 
-// A Gateway serves all learners on one loopback listener.
+// A Gateway serves all learners on one loopback listener, and at a public address beside the pages (Beside).
 type Gateway struct {
-	clusters Clusters
-	fallback string // learner of Options.Default
-	wait     time.Duration
-	log      *slog.Logger
+	clusters   Clusters
+	fallback   string // learner of Options.Default
+	generation func(ctx context.Context, learner string) (int, error)
+	wait       time.Duration
+	log        *slog.Logger
 
 	listener net.Listener
 	ca       *authority
@@ -66,6 +70,7 @@ type Gateway struct {
 	mu        sync.Mutex
 	recorders map[string]*Recorder
 	upstreams map[string]*upstream
+	underway  map[*underway]bool
 }
 
 // AnyPort lets the system choose the port, for a gateway that nobody comes back to.
@@ -79,6 +84,9 @@ func New(o Options) (*Gateway, error) {
 	}
 	if o.Wait == 0 {
 		o.Wait = defaultWait
+	}
+	if o.Generation == nil {
+		o.Generation = func(context.Context, string) (int, error) { return 0, nil }
 	}
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the gateway's folder: %w", err)
@@ -96,16 +104,18 @@ func New(o Options) (*Gateway, error) {
 		return nil, err
 	}
 	return &Gateway{
-		clusters:  o.Clusters,
-		fallback:  o.Default,
-		wait:      o.Wait,
-		log:       o.Logger,
-		listener:  listener,
-		ca:        ca,
-		tokens:    tokens,
-		buffers:   newBuffers(),
-		recorders: map[string]*Recorder{},
-		upstreams: map[string]*upstream{},
+		clusters:   o.Clusters,
+		fallback:   o.Default,
+		generation: o.Generation,
+		wait:       o.Wait,
+		log:        o.Logger,
+		listener:   listener,
+		ca:         ca,
+		tokens:     tokens,
+		buffers:    newBuffers(),
+		recorders:  map[string]*Recorder{},
+		upstreams:  map[string]*upstream{},
+		underway:   map[*underway]bool{},
 	}, nil
 }
 
@@ -132,18 +142,8 @@ func (g *Gateway) Recorder(learner string) *Recorder {
 func (g *Gateway) Serve(ctx context.Context) error {
 	requests, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cut(errStopped)
-	server := &http.Server{
-		Handler:           g,
-		BaseContext:       func(net.Listener) context.Context { return requests },
-		ReadHeaderTimeout: readHeaderTimeout,
-		IdleTimeout:       idleTimeout,
-		// A client that does not trust the CA, or a port scanner, is not worth a warning.
-		ErrorLog: slog.NewLogLogger(g.log.Handler(), slog.LevelDebug),
-		TLSConfig: &tls.Config{
-			MinVersion:     tls.VersionTLS12,
-			GetCertificate: g.ca.certificate,
-		},
-	}
+	server := g.server(g)
+	server.BaseContext = func(net.Listener) context.Context { return requests }
 	failed := make(chan error, 1)
 	go func() { failed <- server.ServeTLS(g.listener, "", "") }()
 	select {
@@ -162,6 +162,20 @@ func (g *Gateway) Serve(ctx context.Context) error {
 		return fmt.Errorf("serve the gateway: %w", err)
 	}
 	return nil
+}
+
+func (g *Gateway) server(handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: readHeaderTimeout,
+		IdleTimeout:       idleTimeout,
+		// A client that does not trust the CA, or a port scanner, is not worth a warning.
+		ErrorLog: slog.NewLogLogger(g.log.Handler(), slog.LevelDebug),
+		TLSConfig: &tls.Config{
+			MinVersion:     tls.VersionTLS12,
+			GetCertificate: g.ca.certificate,
+		},
+	}
 }
 
 // Close frees the port of a gateway that is not served.

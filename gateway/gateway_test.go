@@ -152,7 +152,7 @@ func (b *bench) request(t *testing.T, method, path string, body io.Reader) *http
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header.Set("Authorization", "Bearer "+b.tokens.token(learner))
+	r.Header.Set("Authorization", "Bearer "+b.tokens.token(credential{learner: learner}))
 	r.Header.Set("User-Agent", "kubectl/v1.37.2 (linux/amd64)")
 	return r
 }

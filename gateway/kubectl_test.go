@@ -30,7 +30,7 @@ func TestStockKubectl(t *testing.T) {
 		_, _ = io.WriteString(w, `{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"default"}}`)
 	})
 	b.fallback = "" // the server name in the kubeconfig has to do
-	config, err := b.Kubeconfig(learner)
+	config, err := b.OwnKubeconfig(t.Context(), learner, Address{})
 	if err != nil {
 		t.Fatal(err)
 	}

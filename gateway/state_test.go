@@ -52,12 +52,12 @@ func TestKubeconfigStaysRightOverRestarts(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "gateway")
 	first := open(t, Options{Dir: dir})
-	before, err := first.Kubeconfig("local")
+	before, err := first.OwnKubeconfig(t.Context(), "local", Address{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = first.Close()
-	after, err := open(t, Options{Dir: dir}).Kubeconfig("local")
+	after, err := open(t, Options{Dir: dir}).OwnKubeconfig(t.Context(), "local", Address{})
 	if err != nil {
 		t.Fatal(err)
 	}

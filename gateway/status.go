@@ -16,6 +16,10 @@ func unauthorized(says string) *metav1.Status {
 	return failure(http.StatusUnauthorized, metav1.StatusReasonUnauthorized, says)
 }
 
+func forbidden(says string) *metav1.Status {
+	return failure(http.StatusForbidden, metav1.StatusReasonForbidden, says)
+}
+
 // unavailable carries no Retry-After header: kubectl would obey it ten times over without a word, after the gateway has
 // waited already.
 func unavailable(says string) *metav1.Status {

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -25,6 +26,8 @@ const (
 
 // A tokenKey makes and recognises the learners' bearer tokens: "apilab_", the learner's ID, "_", and a signature
 // (HMAC-SHA-256) of the ID. So no token is stored, all stay valid over restarts, and removing the key file revokes them all.
+// A token of a later generation has its number and a dot before the signature, which then covers both; a token for the inside
+// has the word "inside" there.
 type tokenKey []byte
 
 func loadTokenKey(dir string) (tokenKey, error) {
@@ -46,29 +49,65 @@ func loadTokenKey(dir string) (tokenKey, error) {
 	return key, nil
 }
 
-func (k tokenKey) token(learner string) string {
-	return tokenPrefix + learner + "_" + base64.RawURLEncoding.EncodeToString(k.sign("token", learner))
+// inside is in place of a generation in the tokens of the learner's terminals. They are good on the loopback listener alone,
+// and are not revoked: an open terminal goes on when its learner gets a new kubeconfig.
+const inside = -1
+
+// A credential is what a token says.
+type credential struct {
+	learner    string
+	generation int // or inside
 }
 
-// learner says whose token it is. The comparison takes the same time for every wrong token of a learner.
-func (k tokenKey) learner(token string) (string, bool) {
+func (k tokenKey) token(c credential) string {
+	signed, mark := c.learner, ""
+	switch {
+	case c.generation == inside:
+		mark = "inside."
+	case c.generation > 0:
+		mark = strconv.Itoa(c.generation) + "."
+	}
+	if mark != "" {
+		signed += "\x00" + mark
+	}
+	return tokenPrefix + c.learner + "_" + mark + base64.RawURLEncoding.EncodeToString(k.sign("token", signed))
+}
+
+// read says what a token says, if it is one of ours. The comparison takes the same time for every wrong token of a learner.
+func (k tokenKey) read(token string) (credential, bool) {
 	rest, ok := strings.CutPrefix(token, tokenPrefix)
 	if !ok {
-		return "", false
+		return credential{}, false
 	}
-	learner, _, ok := strings.Cut(rest, "_") // an ID is a DNS label: no underscore
+	learner, rest, ok := strings.Cut(rest, "_") // an ID is a DNS label: no underscore
 	if !ok || learner == "" {
-		return "", false
+		return credential{}, false
 	}
-	return learner, hmac.Equal([]byte(token), []byte(k.token(learner)))
+	c := credential{learner: learner}
+	if mark, _, ok := strings.Cut(rest, "."); ok {
+		var err error
+		if c.generation, err = strconv.Atoi(mark); err != nil {
+			c.generation = inside
+		}
+	}
+	return c, hmac.Equal([]byte(token), []byte(k.token(c)))
 }
 
-// serverName is the TLS server name in a learner's kubeconfig. By it the gateway knows whose cluster a request is for when
-// its token is one that only that cluster can judge: a service account's. It is signed, so that nobody addresses, and
-// thereby starts, a cluster but those who were given its kubeconfig.
-func (k tokenKey) serverName(learner string) string {
-	return learner + "-" + hex.EncodeToString(k.sign("name", learner)[:8]) + serverNameSuffix
+// address names a learner's cluster where only its own API server can judge a token, a service account's: in the TLS server
+// name of a kubeconfig for this machine, in the path of one for others. It is signed, so that nobody addresses, and thereby
+// starts, a cluster but those who were given its kubeconfig.
+func (k tokenKey) address(learner string) string {
+	return learner + "-" + hex.EncodeToString(k.sign("name", learner)[:8])
 }
+
+// addressed says whose address it is.
+func (k tokenKey) addressed(address string) (learner string, ok bool) {
+	learner = address[:max(0, strings.LastIndexByte(address, '-'))]
+	return learner, learner != "" && hmac.Equal([]byte(address), []byte(k.address(learner)))
+}
+
+// serverName is the TLS server name in a learner's kubeconfig for this machine.
+func (k tokenKey) serverName(learner string) string { return k.address(learner) + serverNameSuffix }
 
 // named says whose server name it is.
 func (k tokenKey) named(serverName string) (learner string, ok bool) {
@@ -76,8 +115,7 @@ func (k tokenKey) named(serverName string) (learner string, ok bool) {
 	if !ok {
 		return "", false
 	}
-	learner = label[:max(0, strings.LastIndexByte(label, '-'))]
-	return learner, learner != "" && hmac.Equal([]byte(serverName), []byte(k.serverName(learner)))
+	return k.addressed(label)
 }
 
 func (k tokenKey) sign(purpose, learner string) []byte {
