@@ -62,7 +62,7 @@ func (s *Server) newHub(learner store.Learner) (*hub.Hub, error) {
 			return s.shell(ctx, learner, size, edit)
 		},
 		Files:      files{home},
-		Kubeconfig: func() ([]byte, error) { return s.gateway.Kubeconfig(learner.ID) },
+		Kubeconfig: func() ([]byte, error) { return s.ownKubeconfig(context.Background(), learner.ID) },
 		Logger:     s.log,
 	}), nil
 }

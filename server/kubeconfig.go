@@ -8,7 +8,7 @@ import (
 
 // kubeconfig gives the file with which the learner's own kubectl reaches their cluster.
 func (s *Server) kubeconfig(c echo.Context) error {
-	file, err := s.gateway.Kubeconfig(learnerOf(c).ID)
+	file, err := s.ownKubeconfig(c.Request().Context(), learnerOf(c).ID)
 	if err != nil {
 		return err
 	}

@@ -65,6 +65,7 @@ type Server struct {
 	assets   http.Handler
 	clusters *cluster.Manager
 	gateway  *gateway.Gateway
+	address  gateway.Address // at which learners' own machines find it; zero: this machine's
 
 	shell shellStarter
 
@@ -132,7 +133,8 @@ func New(o Options) (_ *Server, err error) {
 	o.Clusters.Choices, o.Clusters.Ports, o.Clusters.Logger = s.store, s.portsDir, s.log
 	s.clusters = cluster.NewManager(o.Backends, o.Clusters)
 	s.gateway, err = gateway.New(gateway.Options{
-		Dir: filepath.Join(o.DataDir, "gateway"), Clusters: s.clusters, Port: o.GatewayPort, Default: localLearner, Logger: s.log})
+		Dir: filepath.Join(o.DataDir, "gateway"), Clusters: s.clusters, Port: o.GatewayPort, Default: localLearner,
+		Generation: s.tokenGeneration, Logger: s.log})
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +181,7 @@ func (s *Server) SignInURL() (string, error) {
 }
 
 // Kubeconfig returns the file with which the local learner's own kubectl reaches their cluster.
-func (s *Server) Kubeconfig() ([]byte, error) { return s.gateway.Kubeconfig(localLearner) }
+func (s *Server) Kubeconfig() ([]byte, error) { return s.ownKubeconfig(context.Background(), localLearner) }
 
 // page begins every page.
 func (s *Server) page(c echo.Context, title string) assets.Page {
