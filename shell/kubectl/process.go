@@ -74,9 +74,43 @@ func (l *Launcher) Close() {
 	}
 }
 
-// Run runs kubectl for a call of the shell and returns its status. It ends with ctx: interrupted, and killed if that
-// does not help.
+// Run runs kubectl for a call of the shell and returns its status. It ends with ctx, and when the home is full: interrupted,
+// and killed if that does not help.
 func (l *Launcher) Run(ctx context.Context, c *tools.Call, background bool) tools.Status {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if err := l.FS.Full(); err != nil {
+		io.WriteString(c.Stderr, "kubectl: "+err.Error()+"\n")
+		return tools.Failed
+	}
+	go l.guard(ctx, cancel)
+	status := l.run(ctx, c, background)
+	if full := new(vfs.QuotaError); errors.As(context.Cause(ctx), &full) {
+		io.WriteString(c.Stderr, "kubectl: "+full.Error()+"\n")
+	}
+	return status
+}
+
+// guardPause is how often it is looked whether a kubectl has filled the home: it writes files by itself, which no quota counts.
+const guardPause = 2 * time.Second
+
+func (l *Launcher) guard(ctx context.Context, cancel context.CancelCauseFunc) {
+	tick := time.NewTicker(guardPause)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if err := l.FS.Full(); err != nil {
+				cancel(err)
+				return
+			}
+		}
+	}
+}
+
+func (l *Launcher) run(ctx context.Context, c *tools.Call, background bool) tools.Status {
 	conf := l.Confinement
 	conf.Dir = c.Dir
 	job := &job{Args: c.Args, Env: conf.Environ(c.Env), Dir: l.FS.RealDir(c.Dir), Background: background}

@@ -60,6 +60,22 @@ func (q *quota) take(n int64) error {
 	return nil
 }
 
+// full returns a *QuotaError if the home holds more than it may, by a count that is at most a second old.
+func (q *quota) full() error {
+	if q.limit == 0 {
+		return nil
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if time.Since(q.counted) > time.Second {
+		q.used, q.written, q.counted = size(q.root), 0, time.Now()
+	}
+	if q.used > q.limit {
+		return &QuotaError{q.limit}
+	}
+	return nil
+}
+
 // size is the sum of all files below dir, each counted in whole blocks.
 func size(dir string) int64 {
 	var sum int64

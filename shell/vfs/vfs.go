@@ -62,6 +62,9 @@ func New(home string, o Options) (*FS, error) {
 // Close releases the folder.
 func (f *FS) Close() error { return f.root.Close() }
 
+// Full returns a *QuotaError if the home holds more than it may, as it can where programs write that do not ask.
+func (f *FS) Full() error { return f.quota.full() }
+
 // Abs turns a name as typed in the folder dir into a clean absolute virtual path.
 func Abs(dir, name string) string {
 	if name == "" {
