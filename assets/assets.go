@@ -42,7 +42,7 @@ func OpenFS(fsys fs.FS) (*Renderer, error) {
 		return nil, err
 	}
 	funcs := r.funcs()
-	for _, page := range []string{"home", "track", "lesson", "reference", "glossary", "search", "nodelogs", "signin", "error"} {
+	for _, page := range []string{"home", "track", "lesson", "reference", "glossary", "search", "nodelogs", "classroom", "signin", "signinas", "join", "joined", "account", "people", "classes", "invitation", "classsettings", "error"} {
 		t, err := template.New("layout.html").Funcs(funcs).ParseFS(fsys, "templates/layout.html", "templates/parts.html", "templates/"+page+".html")
 		if err != nil {
 			return nil, fmt.Errorf("parse page templates: %w", err)
@@ -78,6 +78,32 @@ func (r *Renderer) Lesson(w io.Writer, p Lesson) error { return r.page(w, "lesso
 
 // SignIn writes the page that a browser without a valid cookie sees.
 func (r *Renderer) SignIn(w io.Writer, p SignIn) error { return r.page(w, "signin", p) }
+
+// SignInAs writes the page that asks before a sign-in link is used up.
+func (r *Renderer) SignInAs(w io.Writer, p SignInAs) error { return r.page(w, "signinas", p) }
+
+// Join writes the page where learners come in.
+func (r *Renderer) Join(w io.Writer, p Join) error { return r.page(w, "join", p) }
+
+// Joined writes the page that welcomes a learner.
+func (r *Renderer) Joined(w io.Writer, p Joined) error { return r.page(w, "joined", p) }
+
+// Account writes a person's own page.
+func (r *Renderer) Account(w io.Writer, p AccountPage) error { return r.page(w, "account", p) }
+
+// People writes the page where instructors are made.
+func (r *Renderer) People(w io.Writer, p People) error { return r.page(w, "people", p) }
+
+// Classes writes the list of classes.
+func (r *Renderer) Classes(w io.Writer, p Classes) error { return r.page(w, "classes", p) }
+
+// Invitation writes a class's page for the wall.
+func (r *Renderer) Invitation(w io.Writer, p Invitation) error { return r.page(w, "invitation", p) }
+
+// ClassSettings writes the form of a class.
+func (r *Renderer) ClassSettings(w io.Writer, p ClassSettings) error {
+	return r.page(w, "classsettings", p)
+}
 
 // Error writes an error page; the status code of the response is the caller's to set.
 func (r *Renderer) Error(w io.Writer, p ErrorPage) error { return r.page(w, "error", p.complete()) }

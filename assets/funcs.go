@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"strings"
+	"time"
 )
 
 func execute(t *template.Template, data any) ([]byte, error) {
@@ -27,6 +28,7 @@ func (r *Renderer) funcs() template.FuncMap {
 		"plural":   plural,
 		"ticks":    ticks,
 		"add":      func(a, b int) int { return a + b },
+		"day":      day,
 	}
 }
 
@@ -43,6 +45,14 @@ func duration(minutes int) string {
 	default:
 		return fmt.Sprintf("%d h %d min", h, m)
 	}
+}
+
+// day writes a time for people, in the server's time zone; "" for none.
+func day(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format("2 January 2006, 15:04")
 }
 
 func plural(n int, one string) string {

@@ -12,6 +12,8 @@ type Page struct {
 	Split   int    // share of the lesson's width that the text takes, in percent, 20 to 80; 0 is the default
 	Version string // of apilab, shown in the help dialog and in the foot of the page
 	Learner string // display name; "" when nobody is signed in, which also keeps the page from opening its websocket
+	// Account is who is signed in on a server of classes; nil on one's own machine, or when nobody is.
+	Account *Account
 }
 
 // A Scheme is a colour scheme: "light", "dark" or "" for the system's.
@@ -34,18 +36,22 @@ type Link struct {
 type Home struct {
 	Page
 	Continue *Continue // nil for a learner who has not begun, and for one who has finished everything
-	Finished bool      // everything there is
+	Finished bool      // everything there is, or that is open
+	Class    string    // name of the learner's class; may be empty
+	Closed   bool      // some lessons are not open yet
 	Tracks   []Track   // in the curriculum's order; one without lessons is shown as planned
 	Terms    int       // in the glossary
 	// References are the reference pages of all tracks.
 	References []Summary
 }
 
-// First is the lesson that a new learner begins with; nil when there is none.
+// First is the open lesson that a new learner begins with; nil when there is none.
 func (h Home) First() *LessonItem {
 	for _, t := range h.Tracks {
-		if len(t.Lessons) > 0 {
-			return &t.Lessons[0]
+		for i := range t.Lessons {
+			if !t.Lessons[i].Closed {
+				return &t.Lessons[i]
+			}
 		}
 	}
 	return nil
@@ -212,6 +218,7 @@ type LessonItem struct {
 	Exercises  []ExerciseItem
 	Current    bool // where the learner left off, or the page's own lesson
 	RealNodes  bool // it, or an exercise of it, needs containers that really run
+	Closed     bool // the learner's class is not there yet
 }
 
 // Done counts the lesson's passed exercises.

@@ -28,6 +28,7 @@ const preferredPort = 8484
 
 type serveOptions struct {
 	*global
+	public      publicFlags
 	backends    backendFlags
 	upkeep      upkeepFlags
 	port        int
@@ -42,15 +43,18 @@ func (p *Program) serveCommand(g *global) *cobra.Command {
 	o := serveOptions{global: g}
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve the lessons for one learner on this machine",
-		Long:  "Serves the lessons on 127.0.0.1 for one learner, and opens the browser. Ctrl-C stops it, and keeps everything.",
-		RunE:  func(cmd *cobra.Command, _ []string) error { return p.serve(cmd.Context(), o) },
+		Short: "Serve the lessons for one learner on this machine, or for classes",
+		Long: "Serves the lessons on 127.0.0.1 for one learner, and opens the browser. Ctrl-C stops it, and keeps everything.\n\n" +
+			"With --listen it serves classes: an admin makes instructors, instructors make classes, learners join them by a code,\n" +
+			"and everybody has a cluster of their own.",
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.serve(cmd.Context(), o) },
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&o.port, "port", 0, "port of the pages on 127.0.0.1 (default: that of last time, else 8484, else any free one)")
 	flags.IntVar(&o.gatewayPort, "gateway-port", 0, "port of the API server for your own kubectl (default: that of last time, else 6443, else any free one)")
 	flags.StringVar(&o.content, "content", "", "folder with your own content/ and exercises/, read again whenever they change")
 	flags.StringVar(&o.shell, "shell", "sandboxed", "shell in the terminals: sandboxed, or host for your own $SHELL with all your rights")
+	o.public.add(flags)
 	o.backends.add(flags)
 	o.upkeep.add(flags)
 	flags.BoolVar(&o.noOpen, "no-open", false, "do not open the browser")
@@ -65,6 +69,9 @@ func (o *serveOptions) validate() error {
 	}
 	if o.shell != "sandboxed" && o.shell != "host" {
 		return &usageError{fmt.Errorf("--shell: there is no shell %q: choose sandboxed or host", o.shell), "apilab serve"}
+	}
+	if err := o.public.validate(o); err != nil {
+		return &usageError{err, "apilab serve"}
 	}
 	if err := o.backends.validate(); err != nil {
 		return &usageError{err, "apilab serve"}
@@ -97,11 +104,11 @@ func (p *Program) serve(ctx context.Context, o serveOptions) error {
 	if err != nil {
 		return err
 	}
-	address := "http://" + s.Addr() + "/"
-	if err := errors.Join(dir.Announce(address), savePort(dir, s.Addr())); err != nil {
-		return errors.Join(err, s.Close())
+	welcome := p.welcome
+	if o.public.listen != "" {
+		welcome = p.welcomeAdmin
 	}
-	link, err := s.SignInURL()
+	greet, err := welcome(s, dir)
 	if err != nil {
 		return errors.Join(err, s.Close())
 	}
@@ -109,7 +116,7 @@ func (p *Program) serve(ctx context.Context, o serveOptions) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.Serve(ctx) })
 	group.Go(func() error { return control.Serve(ctx, dir.Path, s) })
-	p.welcome(ctx, s, link, dir.Path, o.noOpen, log)
+	greet(ctx, o.noOpen, log)
 	return group.Wait()
 }
 
@@ -131,24 +138,37 @@ func (p *Program) newServer(dir *datadir.Dir, o serveOptions, all []backend, log
 	if err != nil {
 		return nil, err
 	}
+	public, err := o.public.public(dir)
+	if err != nil {
+		return nil, err
+	}
 	ports := []int{o.port}
 	if o.port == 0 {
 		ports = []int{lastPort(dir), preferredPort, 0}
 	}
-	for _, port := range ports {
+	addresses := []string{o.public.listen}
+	if public == nil {
+		addresses = nil
+		for _, port := range ports {
+			addresses = append(addresses, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		}
+	}
+	for _, address := range addresses {
 		s, err := server.New(server.Options{
-			DataDir:     dir.Path,
-			Backends:    backends,
-			Clusters:    upkeep,
-			Listen:      net.JoinHostPort("127.0.0.1", strconv.Itoa(port)),
-			GatewayPort: o.gatewayPort,
-			ContentDir:  o.content,
-			NodeLogs:    dir.Join(nodeLogs),
-			Preview:     o.preview,
-			HostShell:   o.shell == "host",
-			Executable:  p.Executable,
-			Version:     p.Version,
-			Logger:      log,
+			DataDir:      dir.Path,
+			Backends:     backends,
+			Clusters:     upkeep,
+			Listen:       address,
+			Public:       public,
+			GatewayPort:  o.gatewayPort,
+			ContentDir:   o.content,
+			NodeLogs:     dir.Join(nodeLogs),
+			Preview:      o.preview,
+			HostShell:    o.shell == "host",
+			Executable:   p.Executable,
+			Version:      p.Version,
+			CommandFlags: datadir.Flag(dir.Path),
+			Logger:       log,
 		})
 		if err == nil {
 			return s, nil
@@ -158,6 +178,8 @@ func (p *Program) newServer(dir *datadir.Dir, o serveOptions, all []backend, log
 			return nil, fmt.Errorf("port %d is in use by another program: choose another with --gateway-port, or leave it out for any free one", o.gatewayPort)
 		case !errors.Is(err, syscall.EADDRINUSE):
 			return nil, err
+		case public != nil:
+			return nil, fmt.Errorf("%s is in use by another program: choose another port with --listen", o.public.listen)
 		case o.port != 0:
 			return nil, fmt.Errorf("port %d is in use by another program: choose another with --port, or leave it out for any free one", o.port)
 		}
@@ -191,16 +213,28 @@ func savePort(dir *datadir.Dir, address string) error {
 	return nil
 }
 
-// welcome tells where everything is, and opens the browser.
-func (p *Program) welcome(ctx context.Context, s *server.Server, link, dir string, noOpen bool, log *slog.Logger) {
-	io.WriteString(p.Stdout, greeting(p.Version, s.Addr(), link, dir))
-	if noOpen {
-		return
+// A greet tells where everything is, once it is there.
+type greet func(ctx context.Context, noOpen bool, log *slog.Logger)
+
+// welcome announces the server, and returns what greets its learner and opens the browser.
+func (p *Program) welcome(s *server.Server, dir *datadir.Dir) (greet, error) {
+	if err := errors.Join(dir.Announce("http://"+s.Addr()+"/"), savePort(dir, s.Addr())); err != nil {
+		return nil, err
 	}
-	if err := openBrowser(ctx, link); err != nil {
-		log.Info("the browser was not opened", "error", err)
-		io.WriteString(p.Stdout, "No browser could be opened here: open the link above.\n")
+	link, err := s.SignInURL()
+	if err != nil {
+		return nil, err
 	}
+	return func(ctx context.Context, noOpen bool, log *slog.Logger) {
+		io.WriteString(p.Stdout, greeting(p.Version, s.Addr(), link, dir.Path))
+		if noOpen {
+			return
+		}
+		if err := openBrowser(ctx, link); err != nil {
+			log.Info("the browser was not opened", "error", err)
+			io.WriteString(p.Stdout, "No browser could be opened here: open the link above.\n")
+		}
+	}, nil
 }
 
 // greeting names the data directory in each command that needs to know it.

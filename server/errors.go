@@ -8,18 +8,22 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/apilab/apilab/assets"
+	"github.com/apilab/apilab/server/store"
 )
 
 // A refusal is an error that was made for the reader: its text is shown as it is.
 type refusal struct {
-	code int    // HTTP status
-	text string // whole sentences
+	code    int    // HTTP status
+	text    string // whole sentences
+	heading string // "": that of the code
+	links   []assets.Link
 }
 
 func (r refusal) Error() string { return r.text }
@@ -36,13 +40,19 @@ func (s *Server) showError(err error, c echo.Context) {
 	var (
 		refused refusal
 		routing *echo.HTTPError
+		many    *tooManyError
 	)
 	switch {
 	case errors.Is(err, errSignedOut):
 		s.showSignIn(c, "")
 		return
+	case errors.As(err, &many):
+		c.Response().Header().Set(echo.HeaderRetryAfter, strconv.Itoa(many.seconds()))
+		page.Code, page.Message = http.StatusTooManyRequests, many.Error()
+	case errors.Is(err, store.ErrNotFound):
+		page.Code = http.StatusNotFound
 	case errors.As(err, &refused):
-		page.Code, page.Message = refused.code, refused.text
+		page.Code, page.Heading, page.Message, page.Links = refused.code, refused.heading, refused.text, refused.links
 	case errors.As(err, &routing):
 		page.Code = routing.Code
 	}

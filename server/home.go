@@ -14,12 +14,14 @@ func (s *Server) home(c echo.Context) error {
 	if err := s.prolong(c); err != nil {
 		s.log.Warn("prolong a session", "error", err) // the page is worth more than the cookie
 	}
-	progress, err := s.progressOf(c.Request().Context(), learnerOf(c).ID)
+	class := classOf(c)
+	progress, err := s.progressOf(c.Request().Context(), learnerOf(c).ID, class)
 	if err != nil {
 		return err
 	}
-	library := s.library.current()
-	home := assets.Home{Page: s.page(c, "Home"), Continue: progress.next(library), Terms: len(library.curriculum.Glossary)}
+	library := s.library.current().only(class.Tracks)
+	home := assets.Home{Page: s.page(c, "Home"), Class: class.Name, Continue: progress.next(library), Terms: len(library.curriculum.Glossary)}
+	home.Closed = len(progress.closed) > 0
 	home.Finished = home.Continue == nil && progress.last(library) != nil
 	for _, track := range library.curriculum.Tracks {
 		home.Tracks = append(home.Tracks, progress.track(library, track, home.Continue))

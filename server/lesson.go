@@ -22,12 +22,16 @@ func (s *Server) lesson(c echo.Context) error {
 		return echo.ErrNotFound
 	}
 	ctx, learner := c.Request().Context(), learnerOf(c).ID
-	if err := s.store.VisitLesson(ctx, learner, lesson.ID); err != nil {
-		s.log.Warn("remember a visit", "lesson", lesson.ID, "error", err) // reading must work on a full disk
-	}
-	progress, err := s.progressOf(ctx, learner)
+	class := classOf(c)
+	progress, err := s.progressOf(ctx, learner, class)
 	if err != nil {
 		return err
+	}
+	if progress.isClosed(lesson) {
+		return errClosed(lesson)
+	}
+	if err := s.store.VisitLesson(ctx, learner, lesson.ID); err != nil {
+		s.log.Warn("remember a visit", "lesson", lesson.ID, "error", err) // reading must work on a full disk
 	}
 	for _, id := range lesson.ExerciseIDs {
 		if progress.exercises[id], err = s.store.Exercise(ctx, learner, id); err != nil {
@@ -38,6 +42,7 @@ func (s *Server) lesson(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	hub.Visit(lesson.ID)
 	hub.Start()
 
 	var body strings.Builder
@@ -71,9 +76,21 @@ func (s *Server) lesson(c echo.Context) error {
 	page.Headings = headings(lesson.Headings)
 	page.Terms = terms(library, lesson.Terms)
 	if track := library.curriculum.Track(lesson.Track); track != nil {
+		if shown := library.only(class.Tracks); shown.curriculum.Track(track.ID) != nil {
+			library = shown
+		}
 		place(&page, library, progress, track, lesson)
 	}
 	return s.html(c, http.StatusOK, func(w *bytes.Buffer) error { return s.renderer.Lesson(w, page) })
+}
+
+// errClosed says that the learner's class is not as far as a lesson.
+func errClosed(lesson *content.Lesson) error {
+	return refusal{
+		code: http.StatusForbidden, heading: lesson.Title + " is closed for now",
+		text:  "Your instructor opens lessons as the class goes on. What you did in this one is kept. Load this page again when it is open.",
+		links: []assets.Link{{URL: trackURL(lesson.Track), Title: "The track"}},
+	}
 }
 
 // headings are those that a page lists.

@@ -35,6 +35,23 @@ func (l *library) lessons() []*content.Lesson {
 	return all
 }
 
+// only returns the library with these tracks, in their order; all of them for none. What is in others can still be asked for
+// by its ID.
+func (l *library) only(tracks []string) *library {
+	if len(tracks) == 0 {
+		return l
+	}
+	shown, curriculum := *l, *l.curriculum
+	curriculum.Tracks = nil
+	for _, id := range tracks {
+		if track := l.curriculum.Track(id); track != nil {
+			curriculum.Tracks = append(curriculum.Tracks, track)
+		}
+	}
+	shown.curriculum = &curriculum
+	return &shown
+}
+
 // exercise returns the exercise with this ID, or nil.
 func (l *library) exercise(id string) *exercises.Exercise { return l.exercises[id] }
 

@@ -149,7 +149,7 @@ func (s *Server) newestNodeLogs(learner string) (collected, error) {
 		}
 	}
 	if len(found) == 0 {
-		return collected{}, refusal{http.StatusNotFound, "There are no logs of nodes. A kind cluster has them as long as it runs; " +
+		return collected{}, refusal{code: http.StatusNotFound, text: "There are no logs of nodes. A kind cluster has them as long as it runs; " +
 			"those of nodes that did not start are kept when apilab is started with --kind-keep-logs. The nodes of the embedded cluster are simulated and write none."}
 	}
 	return slices.MaxFunc(found, func(a, b collected) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.dir, b.dir)) }), nil

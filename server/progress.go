@@ -15,18 +15,21 @@ import (
 type progress struct {
 	exercises map[string]store.Exercise // with their checks where a card shows them
 	visited   []string                  // lessons, the last one first
+	closed    []string                  // lessons that the learner's class has not opened
 }
 
-func (s *Server) progressOf(ctx context.Context, learner string) (progress, error) {
-	exercises, err := s.store.Progress(ctx, learner)
-	if err != nil {
+// progressOf returns that of a learner in a class, whose zero value is none.
+func (s *Server) progressOf(ctx context.Context, learner string, class store.Class) (p progress, err error) {
+	if p.exercises, err = s.store.Progress(ctx, learner); err != nil {
 		return progress{}, err
 	}
-	visited, err := s.store.Visited(ctx, learner)
-	if err != nil {
+	if p.visited, err = s.store.Visited(ctx, learner); err != nil {
 		return progress{}, err
 	}
-	return progress{exercises: exercises, visited: visited}, nil
+	if class.ID != "" {
+		p.closed, err = s.store.ClosedLessons(ctx, class.ID)
+	}
+	return p, err
 }
 
 func (p progress) passed(exercise string) bool { return !p.exercises[exercise].PassedAt.IsZero() }
@@ -71,8 +74,11 @@ func (p progress) lesson(library *library, lesson *content.Lesson) assets.Lesson
 		Difficulty: string(lesson.Difficulty),
 		Exercises:  p.items(library, lesson),
 		RealNodes:  library.realNodes(lesson),
+		Closed:     p.isClosed(lesson),
 	}
 }
+
+func (p progress) isClosed(lesson *content.Lesson) bool { return slices.Contains(p.closed, lesson.ID) }
 
 // items returns a lesson's exercises, without those that the library does not have.
 func (p progress) items(library *library, lesson *content.Lesson) []assets.ExerciseItem {
@@ -125,11 +131,14 @@ func (p progress) nextIn(library *library, track *content.Track) *assets.Continu
 	return here
 }
 
-// from returns the first of the lessons with something left, from the given one on and then around to those before it.
+// from returns the first of the open lessons with something left, from the given one on and then around to those before it.
 func (p progress) from(library *library, lessons []*content.Lesson, lesson *content.Lesson) *assets.Continue {
-	at := slices.Index(lessons, lesson)
+	at := max(0, slices.Index(lessons, lesson)) // who was in a lesson of another class begins at the beginning
 	for i := range lessons {
 		lesson := lessons[(at+i)%len(lessons)]
+		if p.isClosed(lesson) {
+			continue
+		}
 		if here := p.goOn(library, lesson); here.Done < here.Total || !slices.Contains(p.visited, lesson.ID) {
 			return here
 		}

@@ -34,7 +34,7 @@ func securityHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 func loopbackOnly(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if host := c.Request().Host; !isLoopback(host) {
-			return refusal{http.StatusMisdirectedRequest, fmt.Sprintf(
+			return refusal{code: http.StatusMisdirectedRequest, text: fmt.Sprintf(
 				"This server answers only to the name of this machine, such as 127.0.0.1 or localhost, and not to %q. Open the address that apilab printed.", host)}
 		}
 		return next(c)
@@ -43,10 +43,7 @@ func loopbackOnly(next echo.HandlerFunc) echo.HandlerFunc {
 
 // isLoopback tells whether a host, with or without a port, names this machine. Ports may differ: of a forwarded one.
 func isLoopback(host string) bool {
-	name, _, err := net.SplitHostPort(host)
-	if err != nil {
-		name = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	}
+	name := hostname(host)
 	if strings.EqualFold(name, "localhost") {
 		return true
 	}
@@ -55,12 +52,20 @@ func isLoopback(host string) bool {
 }
 
 // sameOriginOnly refuses changes that a foreign page asks for.
-func sameOriginOnly(next echo.HandlerFunc) echo.HandlerFunc {
+func (s *Server) sameOriginOnly() echo.MiddlewareFunc {
 	protection := http.NewCrossOriginProtection()
-	return func(c echo.Context) error {
-		if err := protection.Check(c.Request()); err != nil {
-			return refusal{http.StatusForbidden, "This request came from a page that is not apilab's."}
+	if s.isPublic() {
+		// Behind a proxy, the host that is asked for may be another than that of the page.
+		if err := protection.AddTrustedOrigin(s.o.Public.origin()); err != nil {
+			s.log.Error("trust the pages of the public address", "error", err)
 		}
-		return next(c)
+	}
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			if err := protection.Check(c.Request()); err != nil {
+				return refusal{code: http.StatusForbidden, text: "This request came from a page that is not apilab's."}
+			}
+			return next(c)
+		}
 	}
 }

@@ -90,17 +90,17 @@ func TestEverythingNeedsASession(t *testing.T) {
 func TestListenBeyondLoopbackIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"0.0.0.0:0", ":0", "[::]:0", "example.com:80", "192.168.1.10:0", "nonsense"} {
-		if l, err := listen(address); err == nil {
+		if l, err := listen(address, false); err == nil {
 			l.Close()
 			t.Errorf("%s: listening", address)
 		}
 	}
-	l, err := listen("127.0.0.1:0")
+	l, err := listen("127.0.0.1:0", false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if _, err := listen(l.Addr().String()); err == nil || !strings.Contains(err.Error(), "another port") {
+	if _, err := listen(l.Addr().String(), false); err == nil || !strings.Contains(err.Error(), "another port") {
 		t.Errorf("a busy port: %v", err)
 	}
 }

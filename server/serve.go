@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"time"
 
@@ -18,9 +19,13 @@ const (
 
 // Serve answers until ctx ends, then stops everything in order, keeps all data, and returns nil. It serves once.
 func (s *Server) Serve(ctx context.Context) error {
-	local, err := s.hub(s.local)
-	if err != nil {
-		return errors.Join(err, s.Close())
+	start := func() {} // of clusters that are begun before anybody asks
+	if !s.isPublic() {
+		local, err := s.hub(s.local)
+		if err != nil {
+			return errors.Join(err, s.Close())
+		}
+		start = local.Start // it is nearly ready when its learner has read the first lines
 	}
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
@@ -33,19 +38,26 @@ func (s *Server) Serve(ctx context.Context) error {
 
 	group, serving := errgroup.WithContext(serving)
 	group.Go(func() error {
-		if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+		serve := s.http.Serve
+		switch {
+		case s.http.TLSConfig != nil:
+			serve = func(l net.Listener) error { return s.http.ServeTLS(l, "", "") }
+		case s.isPublic() && !s.o.Public.Secure():
+			serve = s.servePlain
+		}
+		if err := serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve the pages: %w", err)
 		}
 		return nil
 	})
 	group.Go(func() error { return s.gateway.Serve(gatewayUp) })
-	local.Start() // the cluster is nearly ready when its learner has read the first lines
+	start()
 
 	<-serving.Done() // the caller's wish, or one of the above failed
 	s.stopPages()
 	s.stopHubs()
 	stopGateway()
-	err = group.Wait()
+	err := group.Wait()
 	clusters, cancel := context.WithTimeout(context.WithoutCancel(ctx), clustersTime)
 	defer cancel()
 	return errors.Join(err, s.clusters.Close(clusters), s.library.Close(), s.store.Close())

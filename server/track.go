@@ -17,7 +17,8 @@ func (s *Server) track(c echo.Context) error {
 	if track == nil {
 		return echo.ErrNotFound
 	}
-	progress, err := s.progressOf(c.Request().Context(), learnerOf(c).ID)
+	class := classOf(c)
+	progress, err := s.progressOf(c.Request().Context(), learnerOf(c).ID, class)
 	if err != nil {
 		return err
 	}
@@ -29,7 +30,7 @@ func (s *Server) track(c echo.Context) error {
 		References: references(track),
 	}
 	passed := false
-	for _, t := range library.curriculum.Tracks {
+	for _, t := range library.only(class.Tracks).curriculum.Tracks {
 		if len(t.Lessons) == 0 {
 			continue
 		}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -11,25 +12,22 @@ import (
 	"github.com/apilab/apilab/server/protocol"
 )
 
-// maxPages bounds the pages that one learner has open at once.
-const maxPages = 32
-
-// websocket joins a page to its learner's hub.
+// websocket joins a page to what it shows: its learner's hub, or with ?learner=ID that of a learner whom an instructor
+// observes, or with ?class=ID a class.
 func (s *Server) websocket(c echo.Context) error {
 	r := c.Request()
-	if err := ownOrigin(r); err != nil {
+	if err := s.ownOrigin(r); err != nil {
 		return err
 	}
-	learner := learnerOf(c)
-	leave, err := s.enter(learner.ID)
+	newPage, err := s.pageOf(c)
+	if err != nil {
+		return err
+	}
+	welcome, leave, err := s.enter(c)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	hub, err := s.hub(learner)
-	if err != nil {
-		return err
-	}
 	conn, err := websocket.Accept(c.Response(), r, &websocket.AcceptOptions{
 		Subprotocols:       []string{protocol.Subprotocol},
 		InsecureSkipVerify: true, // ownOrigin is stricter, and clearer
@@ -42,36 +40,51 @@ func (s *Server) websocket(c echo.Context) error {
 	if conn.Subprotocol() == "" {
 		return conn.Close(websocket.StatusProtocolError, "this server speaks "+protocol.Subprotocol)
 	}
-	p := newPage(conn, hub, s.log)
-	p.warning = s.library.mistake()
+	p := newPage(conn)
+	defer context.AfterFunc(welcome, func() { p.close(context.Cause(welcome)) })()
 	p.run(s.live)
 	return nil
 }
 
-// ownOrigin refuses pages that are not this server's: browsers let any page open a websocket to anywhere, with cookies.
-func ownOrigin(r *http.Request) error {
-	origin := r.Header.Get("Origin")
-	u, err := url.Parse(origin)
-	if origin == "" || err != nil || u.Host != r.Host {
-		return refusal{http.StatusForbidden, fmt.Sprintf(
-			"This websocket is for the pages of http://%s. The page that asked for it comes from %q.", r.Host, origin)}
+// pageOf returns what makes the page that was asked for, of its websocket.
+func (s *Server) pageOf(c echo.Context) (func(*websocket.Conn) *page, error) {
+	if class := c.QueryParam("class"); class != "" {
+		return s.watchClass(c, class)
 	}
-	return nil
+	if learner := c.QueryParam("learner"); learner != "" {
+		return s.observe(c, learner)
+	}
+	who := learnerOf(c)
+	allowed := func(ctx context.Context) error {
+		_, err := s.classFor(ctx, who)
+		return err
+	}
+	if err := allowed(c.Request().Context()); err != nil {
+		return nil, err
+	}
+	hub, err := s.hub(who)
+	if err != nil {
+		return nil, err
+	}
+	return func(conn *websocket.Conn) *page {
+		p := newPage(conn, hub, s.log)
+		p.warning, p.shared = s.library.mistake(), sharing{s, who.ID}
+		p.allowed = s.stillSignedIn(c, allowed)
+		return p
+	}, nil
 }
 
-// enter counts a page of the learner's in.
-func (s *Server) enter(learner string) (leave func(), err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open[learner] >= maxPages {
-		return nil, refusal{http.StatusTooManyRequests, fmt.Sprintf("%d pages are open already. Close one, then load this one again.", maxPages)}
+// ownOrigin refuses pages that are not this server's: browsers let any page open a websocket to anywhere, with cookies.
+func (s *Server) ownOrigin(r *http.Request) error {
+	origin := r.Header.Get("Origin")
+	u, err := url.Parse(origin)
+	switch {
+	case origin == "" || err != nil:
+	case u.Host == r.Host:
+		return nil
+	case s.isPublic() && origin == s.o.Public.origin(): // behind a proxy, the host that is asked for may be another
+		return nil
 	}
-	s.open[learner]++
-	s.pages.Add(1)
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.open[learner]--
-		s.pages.Done()
-	}, nil
+	return refusal{code: http.StatusForbidden, text: fmt.Sprintf(
+		"This websocket is for the pages of this server, at %s. The page that asked for it comes from %q.", r.Host, origin)}
 }
