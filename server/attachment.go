@@ -106,6 +106,9 @@ func (p *page) takeFrame(ctx context.Context, message []byte) error {
 	}
 	switch f.Kind {
 	case protocol.Input:
+		if p.observer != nil && !p.hub.MayType(p.observer) {
+			return nil // the leave to type may end while something is on its way
+		}
 		return a.take(ctx, f)
 	case protocol.Flow:
 		a.flow(f.Offset)
@@ -237,6 +240,9 @@ func (a *attachment) typeFrame(ctx context.Context, f protocol.Frame) (ok bool) 
 			return false
 		}
 		a.page.hub.TerminalUsed()
+		if a.page.observer == nil {
+			a.page.hub.Active()
+		}
 		if err != nil {
 			a.page.log.Debug("type into a terminal", "error", err) // it has ended, and the list of terminals says so
 			return true

@@ -30,11 +30,21 @@ const (
 	maxUnanswered = 64
 )
 
-// A page is one browser page, by its websocket.
+// A page is one browser page, by its websocket: a learner's own, an instructor's that observes a learner, or an
+// instructor's of a class.
 type page struct {
 	conn *websocket.Conn
-	hub  *hub.Hub
+	hub  *hub.Hub // nil: the page is of a class
 	log  *slog.Logger
+	// requests are what it may ask for.
+	requests map[string]requestHandler
+	// join makes it known to what it shows.
+	join     func() (leave func())
+	observer *hub.Observer // nil: it does not observe
+	class    *classPage    // nil: it is of no class
+	shared   sharing       // what a learner's page does about their class
+	// allowed tells now and then whether its reader may still see it; nil: always.
+	allowed func(context.Context) error
 	// warning is told once the page knows everything else; empty: none.
 	warning string
 
@@ -51,16 +61,22 @@ type page struct {
 }
 
 func newPage(conn *websocket.Conn, h *hub.Hub, log *slog.Logger) *page {
-	return &page{
+	p := &page{
 		conn:     conn,
 		hub:      h,
 		log:      log,
+		requests: requests,
 		out:      newOutbox(),
 		messages: rate.NewLimiter(messageRate, messageBurst),
 		frames:   rate.NewLimiter(frameRate, frameBurst),
 		waiting:  make(chan struct{}, maxUnanswered),
 		attached: make(map[uint32]*attachment),
 	}
+	p.join = func() (leave func()) {
+		h.Join(p)
+		return func() { h.Leave(p) }
+	}
+	return p
 }
 
 // Send queues a message of the hub's.
@@ -71,8 +87,7 @@ func (p *page) run(live context.Context) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	p.ctx, p.fail = ctx, cancel
 	defer p.conn.CloseNow()
-	p.hub.Join(p)
-	defer p.hub.Leave(p)
+	defer p.join()()
 	if p.warning != "" {
 		p.notice(protocol.Warning, p.warning)
 	}
@@ -209,6 +224,11 @@ func (p *page) keepAlive(ctx context.Context) error {
 		cancel()
 		if err != nil {
 			return fmt.Errorf("no answer to a ping: %w", err)
+		}
+		if p.allowed != nil {
+			if err := p.allowed(ctx); err != nil {
+				return closing{websocket.StatusPolicyViolation, "this page may not be seen any more"}
+			}
 		}
 	}
 }

@@ -22,7 +22,7 @@ type followedReply interface{ afterReply() }
 
 // requests is the table of everything that a page can ask for.
 var requests = map[string]requestHandler{
-	"ping": quick(func(context.Context, *page, protocol.None) (any, error) { return nil, nil }),
+	"ping": ping,
 
 	"exercise.open": slow(func(ctx context.Context, p *page, a protocol.Exercise) (any, error) {
 		return p.hub.OpenExercise(ctx, a.Exercise)
@@ -76,6 +76,24 @@ var requests = map[string]requestHandler{
 	"editor.done": quick(func(_ context.Context, p *page, a protocol.EditorDone) (any, error) {
 		return nil, p.hub.EditorDone(a.Token, a.Save, a.Text)
 	}),
+
+	"hand": quick(func(ctx context.Context, p *page, a protocol.Hand) (any, error) {
+		return nil, p.shared.raiseHand(ctx, a.Up)
+	}),
+	"message.dismiss": quick(func(ctx context.Context, p *page, a protocol.MessageDismiss) (any, error) {
+		return nil, p.shared.dismiss(ctx, a.Message)
+	}),
+	"observer.allow": quick(func(_ context.Context, p *page, a protocol.ObserverAllow) (any, error) {
+		return nil, p.hub.AllowTyping(a.Observer, a.Allow)
+	}),
+}
+
+var ping = quick(func(context.Context, *page, protocol.None) (any, error) { return nil, nil })
+
+// unasked are the messages that a page sends by itself: they are no sign of its learner.
+var unasked = map[string]bool{
+	"ping": true, "exercise.open": true, "cluster.start": true, "cluster.usage": true,
+	"term.open": true, "term.attach": true, "term.resize": true, "files.list": true,
 }
 
 func quick[Args any](handle func(context.Context, *page, Args) (any, error)) requestHandler {
@@ -105,10 +123,13 @@ func (p *page) takeRequest(ctx context.Context, message []byte) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	handler, ok := requests[r.Type]
+	handler, ok := p.requests[r.Type]
 	if !ok {
 		p.reply(r, nil, fmt.Errorf("this server does not know messages of type %q", r.Type))
 		return nil
+	}
+	if p.hub != nil && p.observer == nil && !unasked[r.Type] {
+		p.hub.Active()
 	}
 	answer := func() {
 		value, err := p.guarded(r.Type, func() (any, error) { return handler.handle(ctx, p, r) })

@@ -207,11 +207,11 @@ func (r *Room) SetHand(learner string, since time.Time) {
 	}
 }
 
-// Has tells whether the class has a lesson.
-func (r *Room) Has(lesson string) bool {
+// TitleOf returns the title of a lesson, "" for one that the class does not have.
+func (r *Room) TitleOf(lesson string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.ContainsFunc(r.lessons, func(l Lesson) bool { return l.ID == lesson })
+	return r.titleOf(lesson)
 }
 
 // show sends a page everything; mu is held.
@@ -369,6 +369,7 @@ func (r *Room) row(place int, lesson Lesson) protocol.ClassRow {
 	return row
 }
 
+// titleOf is TitleOf; mu is held.
 func (r *Room) titleOf(lesson string) string {
 	for _, l := range r.lessons {
 		if l.ID == lesson {
