@@ -48,7 +48,7 @@ type Options struct {
 	// from `curl -k https://127.0.0.1:6443`. Empty, where there is more than one learner: none.
 	Default string
 	// Generation is asked which generation of a learner's own tokens is valid; all others are revoked. Its error is
-	// ErrNoLearner where there is none. Nil: 0 for everybody.
+	// a Denied where the learner may not reach their cluster. Nil: 0 for everybody.
 	Generation func(ctx context.Context, learner string) (int, error)
 	Wait       time.Duration // how long a request waits for a cluster that is about to be ready; 0: 10 s
 	Logger     *slog.Logger  // nil: none

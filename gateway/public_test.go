@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,7 +37,7 @@ func (g *generations) get(_ context.Context, learner string) (int, error) {
 	defer g.mu.Unlock()
 	generation, ok := g.of[learner]
 	if !ok && g.err == nil {
-		return 0, ErrNoLearner
+		return 0, Denied("your class is over")
 	}
 	return generation, g.err
 }
@@ -92,27 +94,28 @@ func TestPublicAddress(t *testing.T) {
 		code        int
 		says        string
 	}{
-		"a page":                         {"", "/lessons/x", 200, "page /lessons/x"},
-		"under the prefix":               {b.own(0), "/clusters/" + address + "/api/v1/pods?watch=0&a=b%2Fc", 200, "API /api/v1/pods?watch=0&a=b%2Fc"},
-		"an escaped path":                {b.own(0), "/clusters/" + address + "/apis/a%2Fb/x", 200, "API /apis/a%2Fb/x"},
-		"the root":                       {b.own(0), "/clusters/" + address, 200, "API /"},
-		"the root with a slash":          {b.own(0), "/clusters/" + address + "/", 200, "API /"},
-		"a name without signature":       {b.own(0), "/clusters/" + learner + "/version", 200, "API /version"},
-		"no prefix, as get --raw":        {b.own(0), "/version", 200, "API /version"},
-		"a prefix within":                {b.own(0), "/clusters/" + address + "/clusters/x", 200, "API /clusters/x"},
-		"an account":                     {robot, "/clusters/" + address + "/version", 200, "API /version"},
-		"an account, forged name":        {robot, "/clusters/" + forged + "/version", 401, "whose cluster"},
-		"an account, unsigned name":      {robot, "/clusters/" + learner + "/version", 401, "whose cluster"},
-		"an account, no prefix":          {robot, "/version", 401, "whose cluster"},
-		"no token":                       {"", "/clusters/" + address + "/version", 401, "send your bearer token"},
-		"no token, no name":              {"", "/clusters/", 401, "send your bearer token"},
-		"an unknown token":               {"nonsense", "/version", 401, "does not know this token"},
-		"of a terminal":                  {b.own(inside), "/clusters/" + address + "/version", 401, "for the terminals in your page alone"},
-		"another's cluster":              {b.own(0), "/clusters/" + b.tokens.address("bob") + "/version", 403, "for the cluster of local, and the address names that of bob"},
-		"another's cluster, by name":     {b.own(0), "/clusters/bob/version", 403, "names that of bob"},
-		"an escaped name":                {b.own(0), "/clusters/%6cocal/version", 403, "names that of %6cocal"},
-		"a later generation":             {b.own(1), "/version", 401, "was revoked"},
-		"a learner who is no longer any": {b.tokens.token(credential{learner: "eve"}), "/version", 401, "no longer known here"},
+		"a page":                     {"", "/lessons/x", 200, "page /lessons/x"},
+		"under the prefix":           {b.own(0), "/clusters/" + address + "/api/v1/pods?watch=0&a=b%2Fc", 200, "API /api/v1/pods?watch=0&a=b%2Fc"},
+		"an escaped path":            {b.own(0), "/clusters/" + address + "/apis/a%2Fb/x", 200, "API /apis/a%2Fb/x"},
+		"the root":                   {b.own(0), "/clusters/" + address, 200, "API /"},
+		"the root with a slash":      {b.own(0), "/clusters/" + address + "/", 200, "API /"},
+		"a name without signature":   {b.own(0), "/clusters/" + learner + "/version", 200, "API /version"},
+		"no prefix, as get --raw":    {b.own(0), "/version", 200, "API /version"},
+		"a prefix within":            {b.own(0), "/clusters/" + address + "/clusters/x", 200, "API /clusters/x"},
+		"an account":                 {robot, "/clusters/" + address + "/version", 200, "API /version"},
+		"an account, forged name":    {robot, "/clusters/" + forged + "/version", 401, "whose cluster"},
+		"an account, unsigned name":  {robot, "/clusters/" + learner + "/version", 401, "whose cluster"},
+		"an account, no prefix":      {robot, "/version", 401, "whose cluster"},
+		"an account who may not":     {robot, "/clusters/" + b.tokens.address("eve") + "/version", 403, "your class is over"},
+		"no token":                   {"", "/clusters/" + address + "/version", 401, "send your bearer token"},
+		"no token, no name":          {"", "/clusters/", 401, "send your bearer token"},
+		"an unknown token":           {"nonsense", "/version", 401, "does not know this token"},
+		"of a terminal":              {b.own(inside), "/clusters/" + address + "/version", 401, "for the terminals in your page alone"},
+		"another's cluster":          {b.own(0), "/clusters/" + b.tokens.address("bob") + "/version", 403, "for the cluster of local, and the address names that of bob"},
+		"another's cluster, by name": {b.own(0), "/clusters/bob/version", 403, "names that of bob"},
+		"an escaped name":            {b.own(0), "/clusters/%6cocal/version", 403, "names that of %6cocal"},
+		"a later generation":         {b.own(1), "/version", 401, "was revoked"},
+		"a learner who may not":      {b.tokens.token(credential{learner: "eve"}), "/version", 403, "your class is over"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			response, body := b.ask(t, tt.token, tt.path)
@@ -270,6 +273,30 @@ func TestRevokedTokens(t *testing.T) {
 	}
 	_ = current.Close()
 	<-left
+}
+
+// Another server of the same store, or a class that ends, revokes without a call.
+func TestLongRequestsAreLookedAtAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := &Gateway{underway: map[*underway]bool{}, log: slog.New(slog.DiscardHandler)}
+		known := &generations{of: map[string]int{learner: 0}}
+		g.generation = known.get
+		ctx, done := g.begin(t.Context(), entrance{public: true}, caller{learner: learner, own: true})
+		defer done()
+		time.Sleep(10 * recheckTime)
+		known.err = errors.New("disk on fire")
+		time.Sleep(2 * recheckTime)
+		known.err = nil
+		if ctx.Err() != nil {
+			t.Errorf("a good token was cut: %v", context.Cause(ctx))
+		}
+		known.set(learner, 1)
+		time.Sleep(2 * recheckTime)
+		if !errors.Is(context.Cause(ctx), errRevoked) {
+			t.Errorf("a revoked token goes on: %v", context.Cause(ctx))
+		}
+	})
 }
 
 func TestGenerationThatCannotBeLookedUp(t *testing.T) {

@@ -3,12 +3,19 @@ package gateway
 import (
 	"context"
 	"errors"
+	"net/http"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ErrNoLearner is what Options.Generation returns for someone who was never there, or is no more.
-var ErrNoLearner = errors.New("there is no such learner")
+// recheckTime is how often long requests are looked at again: whose token still holds may change elsewhere.
+const recheckTime = time.Minute
+
+// Denied is an error of Options.Generation: why a learner may not reach their cluster, in a sentence for them.
+type Denied string
+
+func (d Denied) Error() string { return string(d) }
 
 // errRevoked is why a request under way was cut.
 var errRevoked = errors.New("the token was revoked")
@@ -18,21 +25,38 @@ type underway struct {
 	entrance entrance
 	caller   caller
 	cut      context.CancelCauseFunc
+	again    *time.Timer // looks at it again
 }
 
 // begin keeps a request among those under way until done.
 func (g *Gateway) begin(parent context.Context, e entrance, who caller) (ctx context.Context, done func()) {
 	ctx, cut := context.WithCancelCause(parent)
-	u := &underway{e, who, cut}
+	u := &underway{entrance: e, caller: who, cut: cut}
 	g.mu.Lock()
+	u.again = time.AfterFunc(recheckTime, func() { g.recheck(ctx, u) })
 	g.underway[u] = true
 	g.mu.Unlock()
 	return ctx, func() {
+		u.again.Stop()
 		g.mu.Lock()
 		delete(g.underway, u)
 		g.mu.Unlock()
 		cut(nil)
 	}
+}
+
+// recheck cuts a request whose token no longer holds.
+func (g *Gateway) recheck(ctx context.Context, u *underway) {
+	if ctx.Err() != nil {
+		return
+	}
+	if refusal := g.revoked(ctx, u.entrance, u.caller); refusal != nil && refusal.Code != http.StatusServiceUnavailable {
+		u.cut(errRevoked)
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	u.again.Reset(recheckTime)
 }
 
 // cut ends requests under way, watches and upgraded connections among them.
@@ -54,19 +78,23 @@ func (g *Gateway) Revoke(learner string, generation int) {
 	})
 }
 
-// revoked returns the status to refuse a request with whose token is of another generation than the learner's.
+// revoked returns the status to refuse a request with whose sender may not reach the cluster, or no longer with this token.
+// What comes from a terminal is let through: terminals end when their learner may no longer have one.
 func (g *Gateway) revoked(ctx context.Context, e entrance, who caller) *metav1.Status {
-	if !who.own || who.generation == inside {
+	if who.generation == inside || !who.own && !e.public {
 		return nil
 	}
+	var denied Denied
 	valid, err := g.generation(ctx, who.learner)
 	switch {
-	case errors.Is(err, ErrNoLearner):
-		return unauthorized("the learner of this token is no longer known here: join again, and get a new kubeconfig")
+	case errors.As(err, &denied):
+		return forbidden(string(denied))
 	case err != nil:
-		g.log.Error("look up the generation of a learner's tokens", "learner", who.learner, "error", err)
+		if ctx.Err() == nil {
+			g.log.Error("look up the generation of a learner's tokens", "learner", who.learner, "error", err)
+		}
 		return unavailable("apilab could not look up whether this token is valid; try again in a moment")
-	case valid != who.generation:
+	case who.own && valid != who.generation:
 		return outdated(e)
 	}
 	return nil

@@ -3,6 +3,10 @@ package server
 import (
 	"context"
 	"errors"
+	"net"
+	"net/http"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/apilab/apilab/gateway"
 	"github.com/apilab/apilab/server/store"
@@ -10,11 +14,40 @@ import (
 
 // ownKubeconfig is the file with which a learner's own kubectl reaches their cluster, until it is revoked.
 func (s *Server) ownKubeconfig(ctx context.Context, learner string) ([]byte, error) {
-	return s.gateway.OwnKubeconfig(ctx, learner, s.address)
+	var at gateway.Address
+	if s.isPublic() {
+		at.URL = s.o.Public.origin()
+		if s.o.Public.CA != nil {
+			at.CA = s.o.Public.CA()
+		}
+	}
+	return s.gateway.OwnKubeconfig(ctx, learner, at)
 }
 
-// renewKubeconfig revokes every kubeconfig that a learner got before, and cuts what goes on with one. Their terminals go on.
-func (s *Server) renewKubeconfig(ctx context.Context, learner string) error {
+// handler answers at the server's address: with pages, and with clusters beside them where learners come from other machines.
+func (s *Server) handler() http.Handler {
+	if !s.isPublic() {
+		return s.routes()
+	}
+	return s.gateway.Beside(s.live, s.routes())
+}
+
+// servePlain answers on a port of plain HTTP. Clusters have TLS of their own on it, as clients send their token by nothing else.
+func (s *Server) servePlain(port net.Listener) error {
+	plain, secure := gateway.SplitTLS(port)
+	group, ctx := errgroup.WithContext(context.Background())
+	group.Go(func() error { return s.http.Serve(plain) })
+	group.Go(func() error {
+		pages := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, s.o.Public.link(r.URL.RequestURI()), http.StatusTemporaryRedirect)
+		})
+		return s.gateway.ServeTLS(ctx, secure, s.gateway.Beside(s.live, pages))
+	})
+	return group.Wait()
+}
+
+// revokeKubeconfig revokes every kubeconfig that a learner got, and cuts what goes on with one. Their terminals go on.
+func (s *Server) revokeKubeconfig(ctx context.Context, learner string) error {
 	generation, err := s.store.RevokeTokens(ctx, learner)
 	if err != nil {
 		return err
@@ -23,11 +56,20 @@ func (s *Server) renewKubeconfig(ctx context.Context, learner string) error {
 	return nil
 }
 
-// tokenGeneration is what the gateway asks about a learner's tokens.
+// tokenGeneration is what the gateway asks about who comes from a machine of their own.
 func (s *Server) tokenGeneration(ctx context.Context, learner string) (int, error) {
-	generation, err := s.store.TokenGeneration(ctx, learner)
-	if errors.Is(err, store.ErrNotFound) {
-		return 0, gateway.ErrNoLearner
+	who, err := s.store.Learner(ctx, learner)
+	if err == nil {
+		_, err = s.classFor(ctx, who)
 	}
-	return generation, err
+	var refused refusal
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return 0, gateway.Denied("apilab does not know the learner of this token any more: join again, and get a new kubeconfig")
+	case errors.As(err, &refused):
+		return 0, gateway.Denied(refused.text)
+	case err != nil:
+		return 0, err
+	}
+	return s.store.TokenGeneration(ctx, learner)
 }
