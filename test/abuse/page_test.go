@@ -24,7 +24,8 @@ type page struct {
 	mu        sync.Mutex
 	changed   chan struct{} // closed at each message
 	cluster   cluster.Status
-	terminals map[uint32]*terminal
+	terminals map[uint32]*terminal // shown on it
+	listed    []uint32             // all there are
 	replies   map[uint64]reply
 	notices   []string
 	exercises map[string]json.RawMessage // newest states
@@ -103,6 +104,7 @@ func (p *page) takeMessage(data []byte) {
 		Status    cluster.Status // of cluster
 		Text      string         // of notice
 		State     json.RawMessage
+		Terminals []struct{ ID uint32 }
 		Exercises []json.RawMessage
 		reply
 	}
@@ -113,6 +115,7 @@ func (p *page) takeMessage(data []byte) {
 	switch m.Type {
 	case "hello":
 		p.cluster = m.Cluster
+		p.list(m.Terminals)
 		for _, state := range m.Exercises {
 			p.takeExercise(state)
 		}
@@ -120,10 +123,19 @@ func (p *page) takeMessage(data []byte) {
 		p.cluster = m.Status
 	case "notice":
 		p.notices = append(p.notices, m.Text)
+	case "terminals":
+		p.list(m.Terminals)
 	case "exercise":
 		p.takeExercise(m.State)
 	case "reply":
 		p.replies[m.reply.ID] = m.reply
+	}
+}
+
+func (p *page) list(terminals []struct{ ID uint32 }) {
+	p.listed = nil
+	for _, t := range terminals {
+		p.listed = append(p.listed, t.ID)
 	}
 }
 

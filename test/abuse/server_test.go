@@ -26,6 +26,9 @@ type server struct {
 	url  string // where its pages are, without a final slash
 	log  tape   // all that it ever printed
 
+	admin *visitor // of a server of classes
+	code  string   // with which learners join its class
+
 	cmd   *exec.Cmd
 	ended chan struct{}
 }
