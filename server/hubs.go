@@ -39,7 +39,11 @@ func (s *Server) newHub(learner store.Learner) (*hub.Hub, error) {
 		return nil, err
 	}
 	records := s.gateway.Recorder(learner.ID)
-	return hub.New(hub.Options{
+	class, err := s.shared(context.Background(), learner.ID)
+	if err != nil {
+		return nil, err
+	}
+	h := hub.New(hub.Options{
 		Learner:  learner,
 		Version:  s.o.Version,
 		Host:     s.o.HostShell,
@@ -61,10 +65,20 @@ func (s *Server) newHub(learner store.Learner) (*hub.Hub, error) {
 		Shell: func(ctx context.Context, size hub.Size, edit hub.EditFunc) (hub.Shell, error) {
 			return s.shell(ctx, learner, size, edit)
 		},
-		Files:      files{home},
-		Kubeconfig: func() ([]byte, error) { return s.ownKubeconfig(context.Background(), learner.ID) },
-		Logger:     s.log,
-	}), nil
+		Files: files{home},
+		Kubeconfig: func(ctx context.Context, renew bool) ([]byte, error) {
+			if renew {
+				if err := s.revokeKubeconfig(ctx, learner.ID); err != nil {
+					return nil, err
+				}
+			}
+			return s.ownKubeconfig(ctx, learner.ID)
+		},
+		Report: func(r hub.Report) { s.rooms.Follow(learner.ID, r) },
+		Logger: s.log,
+	})
+	h.SetClass(class)
+	return h, nil
 }
 
 // newestVersion asks a cluster for its newest resourceVersion, by a list of one object.

@@ -48,8 +48,8 @@ var requests = map[string]requestHandler{
 		return p.hub.SwitchCluster(a.Backend)
 	}),
 	"cluster.usage": slow(func(ctx context.Context, p *page, _ protocol.None) (any, error) { return p.hub.Usage(ctx) }),
-	"kubeconfig": quick(func(_ context.Context, p *page, _ protocol.None) (any, error) {
-		text, err := p.hub.Kubeconfig()
+	"kubeconfig": quick(func(ctx context.Context, p *page, a protocol.KubeconfigGet) (any, error) {
+		text, err := p.hub.Kubeconfig(ctx, a.Renew)
 		return protocol.Kubeconfig{Text: string(text)}, err
 	}),
 

@@ -31,6 +31,23 @@ export async function reset({ backend }: ClusterStatus): Promise<void> {
   if (go) await ask('reset', session.request('cluster.reset', {}))
 }
 
+/** Makes every kubeconfig useless that the learner got before, if they say so. */
+export async function revokeKubeconfig(): Promise<void> {
+  const go = await confirm({
+    title: 'Revoke your kubeconfig?',
+    text: 'Every kubeconfig that you have copied or downloaded stops working at once, with all that runs on it. Terminals in the page go on, and you can get a new kubeconfig.',
+    action: 'Revoke kubeconfig',
+    danger: true,
+  })
+  if (!go) return
+  try {
+    await session.request('kubeconfig', { renew: true })
+    session.notify('info', 'The kubeconfigs of before no longer work. Copy or download a new one in the menu of your cluster.')
+  } catch (error) {
+    session.notify('error', `Your kubeconfig was not revoked. ${sentence(error)}`)
+  }
+}
+
 async function ask(what: string, request: Promise<unknown>): Promise<void> {
   try {
     await request

@@ -74,8 +74,8 @@ type Options struct {
 	Newest     func(context.Context, *rest.Config) (resourceVersion string, err error) // asks a cluster for it
 	Shell      func(ctx context.Context, size Size, edit EditFunc) (Shell, error)      // starts one
 	Files      Files
-	Kubeconfig func() ([]byte, error) // for the learner's own kubectl
-	Report     func(Report)           // is told what becomes of the learner, in order; must not block. nil: nobody follows
+	Kubeconfig func(ctx context.Context, renew bool) ([]byte, error) // for the learner's own kubectl; renew revokes those of before
+	Report     func(Report)                                          // is told what becomes of the learner, in order; must not block. nil: nobody follows
 	Logger     *slog.Logger
 }
 
@@ -197,8 +197,11 @@ func (h *Hub) Notify(level protocol.Level, text string) {
 	h.broadcast("notice "+text, protocol.Notice{Level: level, Text: text})
 }
 
-// Kubeconfig returns the file with which the learner's own kubectl reaches their cluster.
-func (h *Hub) Kubeconfig() ([]byte, error) { return h.o.Kubeconfig() }
+// Kubeconfig returns the file with which the learner's own kubectl reaches their cluster. To renew it revokes all that they
+// got before.
+func (h *Hub) Kubeconfig(ctx context.Context, renew bool) ([]byte, error) {
+	return h.o.Kubeconfig(ctx, renew)
+}
 
 // Close ends the terminals and the session and saves what is not saved yet. The cluster goes on.
 func (h *Hub) Close() {

@@ -58,6 +58,10 @@ type (
 	ClusterSwitch struct {
 		Backend string `json:"backend"`
 	}
+	// KubeconfigGet is sent with kubeconfig.
+	KubeconfigGet struct {
+		Renew bool `json:"renew"` // revoke those of before
+	}
 	// TerminalOpen is sent with term.open.
 	TerminalOpen struct {
 		Cols int `json:"cols"`

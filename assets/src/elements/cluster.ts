@@ -3,7 +3,7 @@ import { customElement, state } from 'lit/decorators.js'
 import { announce } from '../announce'
 import { about, yours } from '../backends'
 import { copy } from '../clipboard'
-import { reset, switchTo } from '../cluster-actions'
+import { reset, revokeKubeconfig, switchTo } from '../cluster-actions'
 import { facts, title, words } from '../cluster-words'
 import { icon } from '../icons'
 import { session } from '../page-session'
@@ -80,6 +80,7 @@ export class ApilabCluster extends LightElement {
         ${offers(status, (r) => r.does !== 'switch')}
         <button type="button" class="button" @click=${this.copyKubeconfig}>${icon('copy')}Copy kubeconfig</button>
         <a class="button" href="/kubeconfig" download="apilab.kubeconfig">Download</a>
+        <button type="button" class="button" @click=${this.revokeKubeconfig}>Revoke kubeconfig</button>
         ${state === 'absent' || state === 'failed' ? nothing : html`<button type="button" class="button danger" @click=${() => this.reset(status)}>Reset cluster</button>`}
       </div>
       ${session.backends.filter((backend) => backend !== status.backend).map((backend) => this.other(backend, status))}
@@ -140,6 +141,11 @@ export class ApilabCluster extends LightElement {
     } catch (error) {
       this.message = sentence(error)
     }
+  }
+
+  private revokeKubeconfig = (): void => {
+    this.open = false
+    void revokeKubeconfig()
   }
 
   private reset(status: ClusterStatus): void {
