@@ -13,6 +13,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     rolldownOptions: {
       input: {
+        classroom: 'src/classroom.ts',
         glossary: 'src/glossary.ts',
         home: 'src/home.ts',
         lesson: 'src/lesson.ts',

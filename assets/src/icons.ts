@@ -11,6 +11,7 @@ const paths = {
   dark: svg`<path d="M13.2 9.6A5.6 5.6 0 0 1 6.4 2.8a5.6 5.6 0 1 0 6.8 6.8Z"/>`,
   file: svg`<path d="M4 2.5h5l3 3v8H4zM9 2.5v3h3"/>`,
   folder: svg`<path d="M2 4h4.5L8 5.5h6V13H2z"/>`,
+  hand: svg`<path d="M5 8.5V4.2a1 1 0 0 1 2 0V7m0-.2V2.9a1 1 0 0 1 2 0v4m0-.4V3.6a1 1 0 0 1 2 0v4.2m0-1.8a1 1 0 0 1 2 0v3.8A4.2 4.2 0 0 1 8.8 14H8.4a4 4 0 0 1-3.2-1.6L2.9 9.3a1 1 0 0 1 1.5-1.3L5 8.5"/>`,
   help: svg`<path d="M5.8 6.2a2.2 2.2 0 1 1 3.3 1.9c-.7.4-1.1.8-1.1 1.6M8 12.2v.1"/>`,
   light: svg`<circle cx="8" cy="8" r="2.8"/><path d="M8 1.5v1.4M8 13.1v1.4M1.5 8h1.4M13.1 8h1.4M3.4 3.4l1 1M11.6 11.6l1 1M3.4 12.6l1-1M11.6 4.4l1-1"/>`,
   more: svg`<path d="M3.5 8h.1M8 8h.1M12.5 8h.1" stroke-width="2.4"/>`,

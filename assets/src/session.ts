@@ -1,9 +1,10 @@
 import { Connection, type ConnectionState } from './protocol/connection'
 import type { Frame } from './protocol/frames'
+import type { LearnersClass } from './protocol/class-messages'
 import type { ClusterStatus, EditorRequest, ExerciseState, Level, Requests, ServerMessage, TerminalInfo } from './protocol/messages'
 
 /** What changed; each is an event of the session. */
-export type Change = 'connection' | 'hello' | 'cluster' | 'rv' | 'exercises' | 'terminals' | 'editors' | 'notices'
+export type Change = 'connection' | 'hello' | 'cluster' | 'rv' | 'exercises' | 'terminals' | 'editors' | 'notices' | 'class'
 
 export interface Notice {
   id: number
@@ -27,6 +28,9 @@ export class Session extends EventTarget {
   terminals: TerminalInfo[] = []
   editors: EditorRequest[] = []
   notices: Notice[] = []
+  class: LearnersClass = { member: false, messages: [], observers: [], closed: [] }
+  /** The page observes the learner, by this ID; empty: it is their own. */
+  observer = ''
   readonly exercises = new Map<string, ExerciseState>()
   /** Names this page load to the terminals, so that input sent again is not typed twice. */
   readonly writer = randomName()
@@ -66,6 +70,11 @@ export class Session extends EventTarget {
 
   hurry(): void {
     this.connection.hurry()
+  }
+
+  /** Ends the connection for good. */
+  close(): void {
+    this.connection.close()
   }
 
   request<T extends keyof Requests>(type: T, fields: Requests[T]['fields']): Promise<Requests[T]['value']> {
@@ -149,9 +158,11 @@ export class Session extends EventTarget {
         this.backends = message.backends ?? []
         this.rv = message.rv
         this.terminals = message.terminals ?? []
+        if (message.class) this.class = message.class
+        this.observer = message.observer ?? ''
         for (const state of message.exercises ?? []) this.exercises.set(state.id, state)
         this.reviewEditors()
-        for (const change of ['hello', 'cluster', 'rv', 'terminals', 'exercises', 'connection'] as const) this.changed(change)
+        for (const change of ['hello', 'cluster', 'rv', 'terminals', 'exercises', 'class', 'connection'] as const) this.changed(change)
         break
       case 'cluster':
         this.cluster = message.status
@@ -177,6 +188,10 @@ export class Session extends EventTarget {
         break
       case 'notice':
         this.notify(message.level, message.text)
+        break
+      case 'class':
+        this.class = message
+        this.changed('class')
         break
       case 'content':
         if (message.reload) this.reload()

@@ -7,6 +7,7 @@ import { copy } from '../clipboard'
 import { session } from '../page-session'
 import { onScheme, screenReaderMode } from '../preferences'
 import { TerminalLink } from '../protocol/terminal'
+import type { Session } from '../session'
 import { isPageShortcut } from '../shortcuts'
 import { terminalTheme } from '../terminal-theme'
 
@@ -55,6 +56,13 @@ export function sizeIn(place: HTMLElement): { cols: number; rows: number } {
  */
 export class ApilabTerminal extends HTMLElement {
   terminal = 0
+  session: Session = session
+  /** The terminal is another person's: it keeps their size, and what they print is no link. */
+  observing = false
+  /** Names what types here; another one for each leave to type. */
+  writer = session.writer
+  /** What is typed here goes there. */
+  typing = true
 
   private xterm?: Terminal
   private link?: TerminalLink
@@ -79,12 +87,15 @@ export class ApilabTerminal extends HTMLElement {
     const xterm = new Terminal(options())
     this.xterm = xterm
     xterm.loadAddon(this.fit)
-    xterm.loadAddon(new WebLinksAddon((_, address) => window.open(address, '_blank', 'noopener,noreferrer')))
+    if (this.observing) xterm.options.linkHandler = { activate: () => undefined }
+    else xterm.loadAddon(new WebLinksAddon((_, address) => window.open(address, '_blank', 'noopener,noreferrer')))
     xterm.open(screen)
-    xterm.textarea?.setAttribute('aria-label', `Terminal ${this.terminal}. F6 leads back to the text.`)
+    xterm.textarea?.setAttribute('aria-label', this.observing ? 'Terminal of the learner' : `Terminal ${this.terminal}. F6 leads back to the text.`)
     xterm.attachCustomKeyEventHandler((event) => this.key(event))
     xterm.onData((data) => this.typed(data))
-    xterm.onBinary((data) => this.link?.type(Uint8Array.from(data, (c) => c.charCodeAt(0))))
+    xterm.onBinary((data) => {
+      if (this.typing) this.link?.type(Uint8Array.from(data, (c) => c.charCodeAt(0)))
+    })
     xterm.onResize(() => this.report())
     this.connect()
     const observer = new ResizeObserver(() => this.refit())
@@ -123,6 +134,11 @@ export class ApilabTerminal extends HTMLElement {
     return this.xterm?.getSelection() ?? ''
   }
 
+  /** The size that the terminal has, where it is another person's. */
+  set size({ cols, rows }: { cols: number; rows: number }) {
+    if (this.observing && cols > 0 && rows > 0) this.xterm?.resize(cols, rows)
+  }
+
   set screenReader(on: boolean) {
     if (this.xterm) this.xterm.options.screenReaderMode = on
   }
@@ -131,8 +147,8 @@ export class ApilabTerminal extends HTMLElement {
     const link = new TerminalLink(
       this.terminal,
       {
-        attach: (from) => session.request('term.attach', { terminal: this.terminal, writer: session.writer, from }),
-        send: (frame) => session.send(frame),
+        attach: (from) => this.session.request('term.attach', { terminal: this.terminal, writer: this.writer, from }),
+        send: (frame) => this.session.send(frame),
       },
       {
         write: (bytes, history, done) => this.write(bytes, history, done),
@@ -148,7 +164,7 @@ export class ApilabTerminal extends HTMLElement {
     )
     this.link = link
     const attach = () => {
-      if (session.connected !== 'open') return
+      if (this.session.connected !== 'open') return
       this.sent = ''
       link.attach().then(
         () => this.report(),
@@ -156,10 +172,10 @@ export class ApilabTerminal extends HTMLElement {
       )
     }
     this.stops.push(
-      session.receive(this.terminal, (frame) => link.receive(frame)),
-      session.on('hello', attach),
-      session.on('connection', () => {
-        if (session.connected !== 'open') link.detach()
+      this.session.receive(this.terminal, (frame) => link.receive(frame)),
+      this.session.on('hello', attach),
+      this.session.on('connection', () => {
+        if (this.session.connected !== 'open') link.detach()
       }),
     )
     attach()
@@ -176,18 +192,18 @@ export class ApilabTerminal extends HTMLElement {
 
   private typed(data: string): void {
     // Redrawn history asks questions that were answered when it was new.
-    if (this.history > 0 && report.test(data)) return
+    if ((this.history > 0 || this.observing) && report.test(data)) return
     this.type(data)
   }
 
   private type(data: string): void {
-    this.link?.type(new TextEncoder().encode(data))
+    if (this.typing) this.link?.type(new TextEncoder().encode(data))
   }
 
   private refit(): void {
     cancelAnimationFrame(this.frame)
     this.frame = requestAnimationFrame(() => {
-      if (!this.caughtUp || this.clientWidth === 0 || this.clientHeight === 0) return
+      if (this.observing || !this.caughtUp || this.clientWidth === 0 || this.clientHeight === 0) return
       this.fit.fit()
       this.report()
     })
@@ -197,9 +213,9 @@ export class ApilabTerminal extends HTMLElement {
   private report(): void {
     const { cols, rows } = this.xterm ?? { cols: 0, rows: 0 }
     const size = `${cols}x${rows}`
-    if (!this.caughtUp || size === this.sent || cols === 0 || session.connected !== 'open' || this.clientWidth === 0) return
+    if (this.observing || !this.caughtUp || size === this.sent || cols === 0 || this.session.connected !== 'open' || this.clientWidth === 0) return
     this.sent = size
-    session.request('term.resize', { terminal: this.terminal, cols, rows }).catch(() => (this.sent = ''))
+    this.session.request('term.resize', { terminal: this.terminal, cols, rows }).catch(() => (this.sent = ''))
   }
 
   /** False for keys that xterm.js must leave to the browser or the page. */

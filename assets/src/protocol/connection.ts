@@ -84,6 +84,15 @@ export class Connection {
     else this.connect()
   }
 
+  /** Ends it for good. */
+  close(): void {
+    clearTimeout(this.retryTimer)
+    const socket = this.socket
+    if (!socket) return
+    this.drop(socket)
+    socket.close()
+  }
+
   request<T extends keyof Requests>(type: T, fields: Requests[T]['fields']): Promise<Requests[T]['value']> {
     const socket = this.socket
     if (socket?.readyState !== WebSocket.OPEN) return Promise.reject(new Disconnected())
@@ -110,7 +119,7 @@ export class Connection {
       this.answer(message)
       return
     }
-    if (message.type === 'hello') {
+    if (message.type === 'hello' || message.type === 'class.grid') {
       this.failures = 0
       this.backoff.reset()
       this.set('open')
@@ -144,12 +153,7 @@ export class Connection {
 
   private lose(socket: WebSocket): void {
     if (socket !== this.socket) return
-    this.socket = undefined
-    socket.onclose = null
-    socket.onmessage = null
-    clearInterval(this.heartbeat)
-    for (const pending of this.pending.values()) pending.reject(new Disconnected())
-    this.pending.clear()
+    this.drop(socket)
     this.failures++
     const wait = this.backoff.next()
     this.retryAt = Date.now() + wait
@@ -157,6 +161,16 @@ export class Connection {
     // A refused handshake looks like a dead server to a websocket; a plain request tells them apart.
     if (this.failures === 2 || this.failures % 8 === 0) void this.explain()
     else if (this.state !== 'refused') this.set('lost')
+  }
+
+  /** Forgets the socket and whoever waits for its answers. */
+  private drop(socket: WebSocket): void {
+    this.socket = undefined
+    socket.onclose = null
+    socket.onmessage = null
+    clearInterval(this.heartbeat)
+    for (const pending of this.pending.values()) pending.reject(new Disconnected())
+    this.pending.clear()
   }
 
   private async explain(): Promise<void> {

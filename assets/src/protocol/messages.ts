@@ -1,4 +1,7 @@
 // The JSON messages of docs/protocol.md, as TypeScript types. Durations are nanoseconds, as Go's time.Duration is encoded.
+// Those of a class are in class-messages.ts.
+
+import type { ClassMessage, LearnersClass } from './class-messages'
 
 export type ClusterState = 'absent' | 'queued' | 'creating' | 'starting' | 'ready' | 'frozen' | 'healing' | 'deleting' | 'stopped' | 'failed'
 
@@ -34,6 +37,9 @@ export interface TerminalInfo {
   title: string
   busy: boolean
   exited: boolean
+  /** Its size now. */
+  cols?: number
+  rows?: number
 }
 
 export type CheckState = 'waiting' | 'failing' | 'passing' | 'broken'
@@ -99,6 +105,9 @@ export interface Hello {
   shell: 'sandboxed' | 'host'
   /** Those that the server offers, the first is that of who has chosen none. */
   backends: string[] | null
+  class?: LearnersClass
+  /** The page observes the learner, by this ID. */
+  observer?: string
 }
 
 /** What the server sends, beside replies. */
@@ -114,6 +123,8 @@ export type ServerMessage =
   | { type: 'notice'; level: Level; text: string }
   | { type: 'content'; reload: boolean }
   | { type: 'bye'; reason: string }
+  | ({ type: 'class' } & LearnersClass)
+  | ClassMessage
 
 export interface Reply {
   type: 'reply'
@@ -135,7 +146,7 @@ export interface Requests {
   'cluster.switch': { fields: { backend: string }; value: ClusterStatus }
   'cluster.cancel': { fields: object; value: ClusterStatus }
   'cluster.usage': { fields: object; value: Usage }
-  kubeconfig: { fields: object; value: { text: string } }
+  kubeconfig: { fields: { renew?: boolean }; value: { text: string } }
   'term.open': { fields: { cols: number; rows: number }; value: { terminal: number } }
   'term.attach': { fields: { terminal: number; writer: string; from: number }; value: Attached }
   'term.resize': { fields: { terminal: number; cols: number; rows: number }; value: unknown }
@@ -145,6 +156,18 @@ export interface Requests {
   'file.write': { fields: { path: string; text: string; version?: string }; value: { version: string } }
   'file.delete': { fields: { path: string }; value: unknown }
   'editor.done': { fields: { token: string; save: boolean; text: string }; value: unknown }
+  hand: { fields: { up: boolean }; value: unknown }
+  'message.dismiss': { fields: { message: number }; value: unknown }
+  'observer.allow': { fields: { observer: string; allow: boolean }; value: unknown }
+  'observer.type': { fields: { ask: boolean }; value: unknown }
+  'class.show': { fields: { lesson: string }; value: unknown }
+  'class.message': { fields: { learner: string; text: string }; value: unknown }
+  'class.hand': { fields: { learner: string }; value: unknown }
+  'class.lesson': { fields: { lesson: string; closed: boolean }; value: unknown }
+  'class.extend': { fields: { ends?: string }; value: unknown }
+  'class.reset.exercise': { fields: { learner: string; exercise: string }; value: { by?: string } }
+  'class.reset.cluster': { fields: { learner: string }; value: { by?: string } }
+  'class.handout': { fields: { exercise: string; script: string; title: string }; value: unknown }
   ping: { fields: object; value: unknown }
 }
 
