@@ -86,5 +86,5 @@ func (s *Server) ownOrigin(r *http.Request) error {
 		return nil
 	}
 	return refusal{code: http.StatusForbidden, text: fmt.Sprintf(
-		"This websocket is for the pages of this server, at %s. The page that asked for it comes from %q.", r.Host, origin)}
+		"This websocket is for the pages of http://%s. The page that asked for it comes from %q.", r.Host, origin)}
 }
