@@ -84,6 +84,9 @@ func (s *Server) removeMember(c echo.Context) error {
 	}
 	s.classChanged(c.Request().Context(), class.ID)
 	s.endVisits(func(v *visit) bool { return v.learner == member.ID })
+	if err := s.revokeKubeconfig(c.Request().Context(), member.ID); err != nil {
+		return err
+	}
 	return c.Redirect(http.StatusSeeOther, "/classes/"+class.ID+"/settings#members")
 }
 

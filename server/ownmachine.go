@@ -6,8 +6,10 @@ import (
 	"net"
 	"net/http"
 
+	"github.com/labstack/echo/v4"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/apilab/apilab/assets"
 	"github.com/apilab/apilab/gateway"
 	"github.com/apilab/apilab/server/store"
 )
@@ -22,6 +24,18 @@ func (s *Server) ownKubeconfig(ctx context.Context, learner string) ([]byte, err
 		}
 	}
 	return s.gateway.OwnKubeconfig(ctx, learner, at)
+}
+
+// revokeMemberKubeconfig is an instructor's act, for a learner whose file got into other hands.
+func (s *Server) revokeMemberKubeconfig(c echo.Context) error {
+	class, member, err := s.classMember(c)
+	if err != nil {
+		return err
+	}
+	if err := s.revokeKubeconfig(c.Request().Context(), member.ID); err != nil {
+		return err
+	}
+	return s.renderSettings(c, http.StatusOK, class, assets.ClassSettings{Revoked: member.Name})
 }
 
 // handler answers at the server's address: with pages, and with clusters beside them where learners come from other machines.

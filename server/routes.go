@@ -74,5 +74,6 @@ func (s *Server) classRoutes(e *echo.Echo, compressed echo.MiddlewareFunc) {
 	classes.GET("/:class/settings", s.classSettings, compressed)
 	classes.POST("/:class/settings", s.saveClass)
 	classes.POST("/:class/members/:learner/code", s.newMemberCode)
+	classes.POST("/:class/members/:learner/kubeconfig", s.revokeMemberKubeconfig)
 	classes.POST("/:class/members/:learner/remove", s.removeMember)
 }

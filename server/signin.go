@@ -132,13 +132,13 @@ func (s *Server) endSession(c echo.Context) error {
 	return nil
 }
 
-// endSessions signs a person out everywhere.
+// endSessions signs a person out everywhere, on machines of their own, too.
 func (s *Server) endSessions(ctx context.Context, learner string) error {
 	if err := s.store.EndSessions(ctx, learner); err != nil {
 		return err
 	}
 	s.endVisits(func(v *visit) bool { return v.learner == learner })
-	return nil
+	return s.revokeKubeconfig(ctx, learner)
 }
 
 // signedIn lets only a learner's own browser pass.
