@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/apilab/apilab/cluster/limits"
 )
 
 // A Provider makes clusters of one kind. Implementations: embedded.
@@ -29,6 +31,8 @@ type Spec struct {
 	// Ports is a folder of unix sockets named PORT.sock: what listens on localhost:PORT for this learner. The API
 	// server's calls to webhooks and APIServices at localhost are dialled there, and nowhere else.
 	Ports string
+	// Share is what the cluster's processes may take of this machine together; nil: anything.
+	Share *limits.Share
 }
 
 // A Phase is one step of a cluster's start, as the learner sees it.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/apilab/apilab/cluster/limits"
 )
 
 // ErrClosed is returned by a Manager that was closed.
@@ -29,6 +31,8 @@ type Options struct {
 	// Budget is the memory that all clusters together may take, in bytes; 0: any. A start beyond it stops the cluster that
 	// has been idle longest, with its data, or waits in the queue and says why.
 	Budget int64
+	// Limits hold each learner's cluster, and their shells, to a share of this machine; nil: they take what they get.
+	Limits *limits.Limits
 
 	Logger *slog.Logger
 }

@@ -54,7 +54,7 @@ func (m *Manager) plan(ctx context.Context, c *managed) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	spec := Spec{ID: id, Nodes: m.o.Nodes, Ports: m.o.Ports(c.id)}
+	spec := Spec{ID: id, Nodes: m.o.Nodes, Ports: m.o.Ports(c.id), Share: m.o.Limits.Cluster(id)}
 	if slices.Contains(ids, id) {
 		return plan{b, spec, Starting, Stopped, b.Provider.Adopt}, nil
 	}

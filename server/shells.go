@@ -42,6 +42,7 @@ func (s *Server) shellOptions(learner store.Learner) (shell.Options, error) {
 		GatewayAddr: s.gateway.Addr(),
 		Host:        s.o.HostShell,
 		Executable:  s.o.Executable,
+		Started:     s.o.Clusters.Limits.Shells(learner.ID).Enter,
 	}
 	return o, nil
 }

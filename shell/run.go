@@ -78,7 +78,12 @@ func Run(ctx context.Context, o Options, script string, stdout, stderr io.Writer
 	cmd.SysProcAttr = ownGroup()
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = stopTime
-	err = cmd.Run()
+	if err = cmd.Start(); err == nil {
+		if o.Started != nil {
+			o.Started(cmd.Process.Pid)
+		}
+		err = cmd.Wait()
+	}
 	ended := false
 	if end != nil {
 		end.flush()

@@ -17,6 +17,7 @@ type Options struct {
 	Env         map[string]string // further variables
 	Executable  string            // this program; os.Executable() if empty
 	Quota       int64             // bytes that the home may hold, 0 means 256 MiB
+	Started     func(pid int)     // called with each process of a shell before it can start others; nil: nobody wants to know
 	// OnEdit is called when a program wants a text edited by the learner. ctx ends when that program has.
 	// Nil means that there is no editor.
 	OnEdit func(ctx context.Context, e Edit) (saved bool, text string, err error)

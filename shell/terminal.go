@@ -101,6 +101,9 @@ func (t *Terminal) start(o *Options) error {
 	if err := t.Resize(o.Cols, o.Rows); err != nil {
 		return err
 	}
+	if o.Started != nil {
+		t.spawn = o.telling(t.spawn)
+	}
 	if t.proc, err = t.spawn(t.tty); err != nil {
 		return fmt.Errorf("start shell: %w", err)
 	}
@@ -108,6 +111,17 @@ func (t *Terminal) start(o *Options) error {
 	go t.pumpOutput()
 	go t.pumpInput()
 	return nil
+}
+
+// telling tells of each process that spawn starts.
+func (o *Options) telling(spawn func(tty *os.File) (*process, error)) func(tty *os.File) (*process, error) {
+	return func(tty *os.File) (*process, error) {
+		p, err := spawn(tty)
+		if err == nil {
+			o.Started(p.cmd.Process.Pid)
+		}
+		return p, err
+	}
 }
 
 // supervise waits for the shell. One that crashed is started anew on the same terminal.

@@ -12,6 +12,7 @@ import (
 var (
 	ErrNewer      = errors.New("the cluster's data is of a newer version; update apilab, or reset the cluster")
 	ErrUnreadable = errors.New("the cluster's data cannot be read; reset the cluster to get a new one")
+	ErrMemory     = errors.New("the cluster took more memory than one learner's may; delete what you do not need, or reset it")
 	ErrDiskFull   = errors.New("the disk is full; free some space, then retry")
 )
 

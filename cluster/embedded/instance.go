@@ -14,6 +14,7 @@ import (
 	"github.com/apilab/apilab/cluster/embedded/pki"
 	"github.com/apilab/apilab/cluster/embedded/process"
 	"github.com/apilab/apilab/cluster/embedded/wire"
+	"github.com/apilab/apilab/cluster/limits"
 	"github.com/apilab/apilab/cluster/observe"
 )
 
@@ -22,6 +23,7 @@ type instance struct {
 	o        Options
 	dir      folder
 	config   wire.Config
+	share    *limits.Share    // that each of its processes is held to
 	listener *net.TCPListener // lent to each process; never accepted from here
 	admin    *rest.Config
 	learner  *rest.Config
@@ -37,13 +39,13 @@ type instance struct {
 }
 
 // newInstance prepares a cluster's access; nothing runs yet. forget is called when it has ended for good.
-func newInstance(o Options, dir folder, config wire.Config, forget func(*instance)) (*instance, error) {
+func newInstance(o Options, dir folder, config wire.Config, share *limits.Share, forget func(*instance)) (*instance, error) {
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("open a port on the loopback interface: %w", err)
 	}
 	config.StoreBytes = o.StoreBytes
-	i := &instance{o: o, dir: dir, config: config, listener: listener.(*net.TCPListener), forget: forget, done: make(chan struct{})}
+	i := &instance{o: o, dir: dir, config: config, share: share, listener: listener.(*net.TCPListener), forget: forget, done: make(chan struct{})}
 	i.life, i.cancel = context.WithCancel(context.Background())
 	if i.admin, err = i.access(pki.Admin); err == nil {
 		i.learner, err = i.access(pki.Learner)
@@ -102,7 +104,7 @@ func (i *instance) attempt(ctx context.Context, progress func(cluster.Phase)) (*
 	if err != nil {
 		return nil, fmt.Errorf("lend the listening socket: %w", err)
 	}
-	r, err := startRun(i.o, i.config, socket)
+	r, err := startRun(i.o, i.config, i.share, socket)
 	if err != nil {
 		return nil, err
 	}

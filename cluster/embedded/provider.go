@@ -20,6 +20,7 @@ import (
 	"github.com/apilab/apilab/cluster/embedded/pki"
 	"github.com/apilab/apilab/cluster/embedded/process"
 	"github.com/apilab/apilab/cluster/embedded/wire"
+	"github.com/apilab/apilab/cluster/limits"
 )
 
 // Options configure a Provider. Dir and Executable are required.
@@ -182,7 +183,7 @@ func (p *Provider) create(ctx context.Context, dir folder, spec cluster.Spec, pr
 			return nil, fmt.Errorf("copy the template: %w", err)
 		}
 	}
-	made, err := p.start(ctx, dir, wire.Config{ID: spec.ID, Dir: string(dir), Nodes: d.Nodes, Ports: spec.Ports, Fresh: fresh, Bootstrapped: fresh}, progress)
+	made, err := p.start(ctx, dir, wire.Config{ID: spec.ID, Dir: string(dir), Nodes: d.Nodes, Ports: spec.Ports, Fresh: fresh, Bootstrapped: fresh}, spec.Share, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -228,12 +229,12 @@ func (p *Provider) adopt(ctx context.Context, dir folder, spec cluster.Spec, pro
 	if err := dir.write(d); err != nil { // the data is now of our version
 		return nil, fmt.Errorf("describe the cluster: %w", err)
 	}
-	return p.start(ctx, dir, wire.Config{ID: spec.ID, Dir: string(dir), Nodes: d.Nodes, Ports: spec.Ports, Bootstrapped: d.Kubernetes == kubeversion.Version}, progress)
+	return p.start(ctx, dir, wire.Config{ID: spec.ID, Dir: string(dir), Nodes: d.Nodes, Ports: spec.Ports, Bootstrapped: d.Kubernetes == kubeversion.Version}, spec.Share, progress)
 }
 
 // start starts a cluster on its folder and keeps account of it.
-func (p *Provider) start(ctx context.Context, dir folder, config wire.Config, progress func(cluster.Phase)) (*instance, error) {
-	i, err := newInstance(p.o, dir, config, p.forget)
+func (p *Provider) start(ctx context.Context, dir folder, config wire.Config, share *limits.Share, progress func(cluster.Phase)) (*instance, error) {
+	i, err := newInstance(p.o, dir, config, share, p.forget)
 	if err != nil {
 		return nil, err
 	}

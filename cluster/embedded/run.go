@@ -12,18 +12,20 @@ import (
 	"github.com/apilab/apilab/cluster"
 	"github.com/apilab/apilab/cluster/embedded/process"
 	"github.com/apilab/apilab/cluster/embedded/wire"
+	"github.com/apilab/apilab/cluster/limits"
 )
 
 // A run is the life of one control-plane process.
 type run struct {
 	process  *process.Process
+	share    *limits.Share
 	messages <-chan wire.Message // closed when the process has ended
 	phase    string              // under way; "" before the first and when ready
 	said     string              // the error that the process reported
 }
 
 // startRun starts a process that serves on socket, which it takes over.
-func startRun(o Options, config wire.Config, socket *os.File) (*run, error) {
+func startRun(o Options, config wire.Config, share *limits.Share, socket *os.File) (*run, error) {
 	read, write, err := os.Pipe()
 	if err != nil {
 		socket.Close()
@@ -46,6 +48,7 @@ func startRun(o Options, config wire.Config, socket *os.File) (*run, error) {
 		read.Close()
 		return nil, err
 	}
+	share.Enter(child.Pid())
 	messages := make(chan wire.Message, 16)
 	go func() {
 		defer close(messages)
@@ -58,7 +61,7 @@ func startRun(o Options, config wire.Config, socket *os.File) (*run, error) {
 			}
 		}
 	}()
-	return &run{process: child, messages: messages}, nil
+	return &run{process: child, share: share, messages: messages}, nil
 }
 
 // environment is all that a control plane gets of ours: nothing that could send its connections elsewhere (HTTPS_PROXY).
@@ -117,7 +120,11 @@ func (r *run) death(why error) error {
 	if why != nil {
 		r.said, exit = why.Error(), nil
 	}
-	return newDeathError(r.phase, r.said, exit, r.process.Tail())
+	death := newDeathError(r.phase, r.said, exit, r.process.Tail())
+	if r.share.Exhausted() {
+		death.Hint = fmt.Errorf("%w (%d MiB)", ErrMemory, r.share.Memory()>>20)
+	}
+	return death
 }
 
 func says(phase string) string {

@@ -70,7 +70,7 @@ func (p *Provider) prepare(ctx context.Context, draft folder) error {
 	if err := draft.pki().Ensure(controlplane.ServiceIP); err != nil {
 		return err
 	}
-	i, err := newInstance(p.o, draft, wire.Config{ID: "template", Dir: string(draft), Nodes: nodes(0)}, func(*instance) {})
+	i, err := newInstance(p.o, draft, wire.Config{ID: "template", Dir: string(draft), Nodes: nodes(0)}, nil, func(*instance) {})
 	if err != nil {
 		return err
 	}
