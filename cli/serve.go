@@ -40,14 +40,18 @@ type serveOptions struct {
 }
 
 func (p *Program) serveCommand(g *global) *cobra.Command {
-	o := serveOptions{global: g}
+	return p.serveCommandOf(&serveOptions{global: g})
+}
+
+// serveCommandOf is the command that sets options.
+func (p *Program) serveCommandOf(o *serveOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the lessons for one learner on this machine, or for classes",
 		Long: "Serves the lessons on 127.0.0.1 for one learner, and opens the browser. Ctrl-C stops it, and keeps everything.\n\n" +
 			"With --listen it serves classes: an admin makes instructors, instructors make classes, learners join them by a code,\n" +
 			"and everybody has a cluster of their own.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.serve(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.serve(cmd.Context(), *o) },
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&o.port, "port", 0, "port of the pages on 127.0.0.1 (default: that of last time, else 8484, else any free one)")
