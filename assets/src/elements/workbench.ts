@@ -160,7 +160,7 @@ export class ApilabWorkbench extends LightElement {
   /** What stands in the workbench before there is a terminal. */
   private empty(): TemplateResult {
     if (session.connected === 'refused') {
-      return html`<div class="bench-empty"><h2>You are signed out</h2><p>apilab answers, but does not know this browser any more. Your cluster and your files are kept. Type <code>apilab open</code> for a fresh link.</p></div>`
+      return html`<div class="bench-empty"><h2>You are signed out</h2><p>apilab answers, but does not let this browser in any more. Your cluster and your files are kept. <a href=${location.pathname}>Load this page again</a>: it says how to come back.</p></div>`
     }
     if (session.connected !== 'open') {
       return html`<div class="bench-empty"><h2>${session.connected === 'lost' ? 'Not connected' : 'Connecting'}</h2><p>${session.connected === 'lost' ? 'apilab does not answer. The text stays readable, and the terminal comes back by itself when apilab does.' : 'The terminal opens in a moment.'}</p></div>`

@@ -35,6 +35,8 @@ interface Environment {
 
 const askAfter = 15_000
 const giveUpAfter = 45_000
+/** Closes the websocket of a session that has ended. */
+const signedOut = 4401
 
 /** The page's one websocket: requests with replies, heartbeat, reconnect. It knows nothing of what the messages mean. */
 export class Connection {
@@ -75,7 +77,7 @@ export class Connection {
       this.heard()
       this.receive(event.data)
     }
-    socket.onclose = () => this.lose(socket)
+    socket.onclose = (event) => this.lose(socket, event.code === signedOut)
   }
 
   /** Tries at once when the network comes back or the learner asks. */
@@ -151,7 +153,7 @@ export class Connection {
     }
   }
 
-  private lose(socket: WebSocket): void {
+  private lose(socket: WebSocket, ended = false): void {
     if (socket !== this.socket) return
     this.drop(socket)
     this.failures++
@@ -159,7 +161,7 @@ export class Connection {
     this.retryAt = Date.now() + wait
     this.retryTimer = setTimeout(() => this.connect(), wait)
     // A refused handshake looks like a dead server to a websocket; a plain request tells them apart.
-    if (this.failures === 2 || this.failures % 8 === 0) void this.explain()
+    if (ended || this.failures === 2 || this.failures % 8 === 0) void this.explain()
     else if (this.state !== 'refused') this.set('lost')
   }
 
@@ -176,7 +178,7 @@ export class Connection {
   private async explain(): Promise<void> {
     const status = await this.environment.probe()
     if (this.state === 'open') return
-    this.set(status === 401 ? 'refused' : 'lost')
+    this.set(status === 401 || status === 403 ? 'refused' : 'lost')
   }
 
   private set(state: ConnectionState): void {
