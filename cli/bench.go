@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"time"
@@ -35,6 +36,7 @@ func (p *Program) benchCommand(*global) *cobra.Command {
 			return errors.Join(err, report.WriteTable(p.Stdout), writeReport(report, output))
 		},
 	}
+	cmd.AddCommand(p.benchClassCommand())
 	flags := cmd.Flags()
 	flags.StringVarP(&output, "output", "o", "bench.json", "file for the figures in JSON")
 	flags.IntVar(&o.Starts, "starts", 3, "clusters to make")
@@ -45,7 +47,8 @@ func (p *Program) benchCommand(*global) *cobra.Command {
 	return cmd
 }
 
-func writeReport(report *bench.Report, path string) error {
+// writeReport writes figures for programs.
+func writeReport(report interface{ WriteJSON(io.Writer) error }, path string) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return fmt.Errorf("write the figures: %w", err)

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	startTime = time.Minute // for the program to serve its first page
+	startTime = 3 * time.Minute // for the program to serve its first page
 	stopTime  = 2 * time.Minute
 )
 
@@ -54,7 +54,7 @@ func Start(ctx context.Context, executable, dir string, flags ...string) (*Subje
 		if err == nil {
 			return s, s.found(link)
 		}
-		if !errors.Is(err, control.ErrNotRunning) {
+		if !errors.Is(err, control.ErrNotRunning) && !errors.Is(err, context.DeadlineExceeded) {
 			s.Stop()
 			return nil, err
 		}
