@@ -11,16 +11,16 @@ class FakeSocket {
   binaryType = ''
   sent: string[] = []
   onopen?: () => void
-  onclose?: (() => void) | null
+  onclose?: ((event: { code: number }) => void) | null
   onmessage?: ((event: { data: string | ArrayBuffer }) => void) | null
 
   send(data: string): void {
     this.sent.push(data)
   }
 
-  close(): void {
+  close(code = 1006): void {
     this.readyState = 3
-    this.onclose?.()
+    this.onclose?.({ code })
   }
 
   say(message: object): void {
@@ -136,6 +136,7 @@ describe('the connection', () => {
   test('tells a server that does not let it in from one that is not there', async () => {
     for (const [status, state] of [
       [401, 'refused'],
+      [403, 'refused'],
       [500, 'lost'],
       [200, 'lost'],
       [0, 'lost'],
@@ -147,6 +148,14 @@ describe('the connection', () => {
       await vi.advanceTimersByTimeAsync(0)
       expect([status, connection.state]).toEqual([status, state])
     }
+  })
+
+  test('finds out at once when its session was ended', async () => {
+    const { last, connection } = setUp(401)
+    last().accept()
+    last().close(4401)
+    await vi.advanceTimersByTimeAsync(0)
+    expect(connection.state).toBe('refused')
   })
 
   test('asks after 15 s of silence and gives up after 45 s', () => {
