@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -55,19 +56,19 @@ func (v *visitor) dialOptions() *websocket.DialOptions {
 	return &websocket.DialOptions{HTTPHeader: h, Subprotocols: []string{protocol.Subprotocol}}
 }
 
-// open opens a page that reads what it is sent.
-func (v *visitor) open(t *testing.T) *tab {
+// open opens a page that reads what it is sent; the query says which, such as "?class=ID".
+func (v *visitor) open(t *testing.T, query ...string) *tab {
 	t.Helper()
-	tab := v.dial(t)
+	tab := v.dial(t, query...)
 	go tab.read()
 	return tab
 }
 
 // dial opens a page that reads nothing.
-func (v *visitor) dial(t *testing.T) *tab {
+func (v *visitor) dial(t *testing.T, query ...string) *tab {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
-	conn, _, err := websocket.Dial(ctx, "ws://"+v.server.Addr()+"/ws", v.dialOptions())
+	conn, _, err := websocket.Dial(ctx, "ws://"+v.server.Addr()+"/ws"+strings.Join(query, ""), v.dialOptions())
 	if err != nil {
 		cancel()
 		t.Fatal(err)
