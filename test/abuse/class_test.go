@@ -15,7 +15,7 @@ func class(t *testing.T, args ...string) *server {
 	s.start()
 	s.admin = s.visitor(t)
 	s.admin.signIn(regexp.MustCompile(`https?://\S+(/signin/\S+)`).FindStringSubmatch(s.log.String())[1])
-	s.code = s.admin.makesClass("Room 101", 100)
+	s.class, s.code = s.admin.makesClass("Room 101")
 	return s
 }
 
@@ -32,20 +32,20 @@ func (v *visitor) signIn(link string) {
 
 var joinCode = regexp.MustCompile(`[A-Z0-9]{4}-[A-Z0-9]{4}`)
 
-// makesClass makes a class, as an instructor, and returns its join code.
-func (v *visitor) makesClass(name string, capacity int) (code string) {
+// makesClass makes a class, as an instructor, and returns its ID and join code.
+func (v *visitor) makesClass(name string) (id, code string) {
 	v.t.Helper()
 	a := v.post("/classes", url.Values{"name": {name}, "capacity": {"100"}})
 	at := a.header.Get("Location")
 	if a.code != http.StatusSeeOther || !strings.HasPrefix(at, "/classes/") {
 		v.t.Fatalf("a new class: %d to %q: %s", a.code, at, a.body)
 	}
-	id, _, _ := strings.Cut(strings.TrimPrefix(at, "/classes/"), "/")
+	id, _, _ = strings.Cut(strings.TrimPrefix(at, "/classes/"), "/")
 	code = joinCode.FindString(v.get("/classes/" + id + "/join").body)
 	if code == "" {
 		v.t.Fatal("the class shows no join code")
 	}
-	return code
+	return id, code
 }
 
 // joins is a new learner of the class.

@@ -30,7 +30,7 @@ var onHost = []struct{ name, script, says string }{
 	{"signals", `kill PID; kill -9 PID; kill -STOP PID; kill -9 -1; kill -9 0; echo alive`, "no such job"},
 	{"tracing", `gdb -p PID; strace -p PID; python3 -c 1; perl -e 1; nsenter -t PID -m; unshare -r; chroot /; mount; sudo id; su`, "command not found"},
 	{"the environment", `env; printenv; printenv HOST_SECRET; echo $HOST_SECRET; awk 'BEGIN{for (k in ENVIRON) print k, ENVIRON[k]}'; export -p; set; echo told`, "told"},
-	{"the host's programs", `/bin/sh -c id; /usr/bin/env; (exec /usr/bin/id DATA); PATH=/bin:/usr/bin getent passwd; find / -maxdepth 1 -exec /bin/id \;`, "No such file"},
+	{"the host's programs", `/bin/sh -c id; /usr/bin/env; (exec /usr/bin/id DATA); PATH=/bin:/usr/bin getent passwd; find / -maxdepth 1 -exec /bin/id \;`, "getent: command not found"},
 	{"devices and the kernel", `cat /dev/mem /dev/vda /dev/kmsg; ls /sys /dev; cat /sys/kernel/notes; echo x > /proc/sysrq-trigger`, "No such file"},
 	{"the host's ports", `curl -sS -m 5 http://127.0.0.1:PORT/; curl -sS -m 5 localhost:PORT; curl -m 5 'http://[::1]:PORT'; curl -m 5 http://0.0.0.0:PORT; curl -m 5 http://2130706433:PORT; kubectl --server http://127.0.0.1:PORT --token x get ns; nc 127.0.0.1 PORT; exec 3<>/dev/tcp/127.0.0.1/PORT; cat < /dev/tcp/127.0.0.1/PORT`, "Connection refused"},
 	{"the network", `curl -m 5 http://HOSTIP:PORT/; curl -m 5 http://169.254.169.254/latest/meta-data/; curl -m 5 http://metadata.google.internal/; kubectl --server https://169.254.169.254 get ns; kubectl apply -f http://HOSTIP:PORT/x.yaml; kubectl get ns --proxy-url http://HOSTIP:PORT; HTTPS_PROXY=http://HOSTIP:PORT kubectl get ns`, "Could not resolve host"},
@@ -76,7 +76,7 @@ func (s *server) secrets() map[string]string {
 	s.t.Helper()
 	secrets := map[string]string{
 		"the server's environment": hostSecret, "another's file": "s3cr3t-of-another", "a private key": "PRIVATE KEY", "the database": "SQLite format 3",
-		"the database, encoded": base64.StdEncoding.EncodeToString([]byte("SQLite format 3\x00"))[:16], "the host's users": "root:x:0", "the data folder's names": "token.key\n",
+		"the database, encoded": base64.StdEncoding.EncodeToString([]byte("SQLite format 3\x00"))[:16], "the host's users": "root:x:0", "the server's user": fmt.Sprintf("uid=%d(", os.Getuid()), "the data folder's names": "token.key\n",
 	}
 	keys := s.files("token.key")
 	if len(keys) != 1 {

@@ -34,7 +34,7 @@ func TestKilledServerLosesNothing(t *testing.T) {
 		uids[i] = uid(p.api(t).does("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"kept"}}`))
 		p.get("file.write", map[string]any{"path": "kept.txt", "text": fmt.Sprint("of learner ", i)}, nil)
 		p.terminal().run(passes)
-		p.until("the check", func() bool { return p.stateOf(passed) == "passed" })
+		p.until("the check", func() bool { return p.stateOf(passed) == "passing" })
 	}
 	time.Sleep(3 * time.Second) // progress is saved within a moment, not at once
 
@@ -51,7 +51,7 @@ func TestKilledServerLosesNothing(t *testing.T) {
 			t.Errorf("learner %d has another file: %s", i, out)
 		}
 		p.open()
-		p.until("the check that had passed", func() bool { return p.stateOf(passed) == "passed" })
+		p.until("the check that had passed", func() bool { return p.stateOf(passed) == "passing" })
 		p.until("a word about the restart", func() bool {
 			for _, n := range p.notices {
 				if strings.Contains(n, "started again") {
@@ -179,7 +179,7 @@ func TestFullDiskLosesNothing(t *testing.T) {
 	p.get("file.write", map[string]any{"path": "kept.txt", "text": "kept"}, nil)
 	term := p.terminal()
 	term.run(passes)
-	p.until("the check", func() bool { return p.stateOf(passed) == "passed" })
+	p.until("the check", func() bool { return p.stateOf(passed) == "passing" })
 	time.Sleep(3 * time.Second)
 
 	filler := filepath.Join(s.dir, "filler")
@@ -215,7 +215,7 @@ func TestFullDiskLosesNothing(t *testing.T) {
 		t.Errorf("the file is %s", out)
 	}
 	p.open()
-	p.until("the check that had passed", func() bool { return p.stateOf(passed) == "passed" })
+	p.until("the check that had passed", func() bool { return p.stateOf(passed) == "passing" })
 }
 
 // fill writes a file until the disk is full.

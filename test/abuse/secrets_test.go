@@ -69,7 +69,7 @@ func TestLogAndDatabaseTellNoSecrets(t *testing.T) {
 	a := p.api(t)
 	a.ask("POST", "/api/v1/namespaces/default/secrets?typed-query=1", `{"metadata":{"name":"t"},"stringData":{"k":"typed-body"}}`, "X-Typed", "typed-header")
 	a.as("typed-bearer").ask("GET", "/api/v1/namespaces", "")
-	p.until("the check", func() bool { return p.stateOf(passed) == "passed" })
+	p.until("the check", func() bool { return p.stateOf(passed) == "passing" })
 	cookie := v.cookies()[0].Value
 	s.end(syscall.SIGTERM)
 

@@ -27,7 +27,8 @@ type server struct {
 	log  tape   // all that it ever printed
 
 	admin *visitor // of a server of classes
-	code  string   // with which learners join its class
+	class string   // ID of its class
+	code  string   // with which learners join it
 
 	cmd   *exec.Cmd
 	ended chan struct{}
@@ -80,7 +81,7 @@ func solo(t *testing.T, args ...string) *server {
 	return s
 }
 
-var address = regexp.MustCompile(`apilab \S+ is at (https?://[^\s/]+)/`)
+var address = regexp.MustCompile(`apilab \S+ (?:is|serves classes) at (https?://[^\s/]+)`)
 
 // start starts the program on the data folder, and waits until its pages are served.
 func (s *server) start() {
