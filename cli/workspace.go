@@ -3,9 +3,11 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/apilab/apilab/cli/control"
 	"github.com/apilab/apilab/cli/datadir"
@@ -21,15 +23,22 @@ func (p *Program) workspaceCommand(g *global) *cobra.Command {
 			return &usageError{errors.New("say which project to lay out, and where: apilab workspace operator DIR"), "apilab workspace"}
 		},
 	}
-	var force bool
+	var (
+		force  bool
+		access string
+	)
 	operator := &cobra.Command{
 		Use:   "operator DIR",
 		Short: "Lay out the operator that the track Build an operator goes with",
-		Long: "Lays out the project of the track Build an operator in the folder DIR, with access to your cluster if apilab is running. A folder\n" +
-			"that is not empty is left alone, unless it was laid out before: then what is missing comes back, what you have not touched is\n" +
-			"renewed, and what you have changed stays.",
+		Long: "Lays out the project of the track Build an operator in the folder DIR, with access to your cluster: by the apilab that runs here, or\n" +
+			"by a kubeconfig that you downloaded from a class's page. A folder that is not empty is left alone, unless it was laid out before:\n" +
+			"then what is missing comes back, what you have not touched is renewed, and what you have changed stays.",
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			file, err := readKubeconfig(access)
+			if err != nil {
+				return err
+			}
 			layout, err := workspace.Operator(args[0], force)
 			if errors.Is(err, workspace.ErrForeign) {
 				return fmt.Errorf("%s: %w: choose another, or add to what is there with --force, which changes none of your files", args[0], err)
@@ -37,9 +46,11 @@ func (p *Program) workspaceCommand(g *global) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			access, err := control.Kubeconfig(cmd.Context(), g.dataDir)
+			if file == nil {
+				file, err = control.Kubeconfig(cmd.Context(), g.dataDir)
+			}
 			if err == nil {
-				err = workspace.WriteKubeconfig(args[0], access)
+				err = workspace.WriteKubeconfig(args[0], file)
 			}
 			if err != nil && !errors.Is(err, control.ErrNotRunning) {
 				return err
@@ -49,8 +60,24 @@ func (p *Program) workspaceCommand(g *global) *cobra.Command {
 		},
 	}
 	operator.Flags().BoolVar(&force, "force", false, "add to a folder that is not empty; what is there stays as it is")
+	operator.Flags().StringVar(&access, "kubeconfig", "", "kubeconfig that you downloaded, for a cluster of an apilab that runs elsewhere")
 	cmd.AddCommand(operator)
 	return cmd
+}
+
+// readKubeconfig reads a file that leads to a cluster; none without a name.
+func readKubeconfig(name string) ([]byte, error) {
+	if name == "" {
+		return nil, nil
+	}
+	file, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	if _, err := clientcmd.RESTConfigFromKubeConfig(file); err != nil {
+		return nil, fmt.Errorf("%s leads to no cluster (%w): download the kubeconfig again, from the menu of your cluster", name, oneLine(err))
+	}
+	return file, nil
 }
 
 // laidOut tells what is in the folder now, and how to go on.
