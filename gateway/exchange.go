@@ -48,6 +48,12 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, from entrance) {
 		writeStatus(w, refusal)
 		return
 	}
+	leave, ok := g.crowd.enter(who.learner)
+	if !ok {
+		writeStatus(w, crowded())
+		return
+	}
+	defer leave()
 	ctx, done := g.begin(r.Context(), from, who)
 	defer done()
 	if refusal := g.revoked(ctx, from, who); refusal != nil {

@@ -66,6 +66,7 @@ type Gateway struct {
 	ca       *authority
 	tokens   tokenKey
 	buffers  httputil.BufferPool
+	crowd    crowd
 
 	mu        sync.Mutex
 	recorders map[string]*Recorder
