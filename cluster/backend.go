@@ -11,7 +11,7 @@ import (
 type Backend struct {
 	Name     string // as learners and exercises call it, such as "embedded"
 	Provider Provider
-	Parallel int // starts at the same time; 0 means half the processors, at least one
+	Parallel int // starts at the same time; 0 means one for each processor, which a start keeps busy for a half of its time
 	// Memory is what a cluster is reckoned with in the budget, in bytes, as long as it takes no more; 0: what it takes.
 	Memory int64
 }
@@ -24,9 +24,17 @@ type backend struct {
 
 func newBackend(b Backend) *backend {
 	if b.Parallel <= 0 {
-		b.Parallel = max(1, runtime.GOMAXPROCS(0)/2)
+		b.Parallel = runtime.GOMAXPROCS(0)
 	}
 	return &backend{Backend: b, starts: &queue{free: b.Parallel}}
+}
+
+// busy says why a start has to wait for its turn.
+func (b *backend) busy() string {
+	if b.Parallel == 1 {
+		return "another cluster is being started, and this machine's processors bear one at a time"
+	}
+	return fmt.Sprintf("%d clusters are being started, as many as this machine's processors bear at a time", b.Parallel)
 }
 
 // An UnknownBackendError says that a backend was asked for that the server does not have.

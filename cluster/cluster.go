@@ -24,6 +24,13 @@ type Provider interface {
 	Delete(ctx context.Context, id string) error
 }
 
+// A Checker is a Provider that can tell beforehand what would keep it from making a cluster, such as an engine that is
+// not there. The Manager asks it before it stops another cluster for one that is to be made.
+type Checker interface {
+	// Check makes nothing. The error says what to do.
+	Check(ctx context.Context, spec Spec) error
+}
+
 // Spec says what cluster is wanted.
 type Spec struct {
 	ID    string // DNS label of at most 40 characters, unique on this server

@@ -79,10 +79,10 @@ func (c *managed) progress(p Phase) {
 	})
 }
 
-// moved is told the place in the queue.
-func (c *managed) moved(position int) {
+// moved is told the place in the queue, and why there is one.
+func (c *managed) moved(position int, reason string) {
 	c.status.Update(func(s Status) Status {
-		s.Position = position
+		s.Position, s.Reason = position, reason
 		return s
 	})
 }

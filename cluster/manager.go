@@ -47,6 +47,7 @@ type Manager struct {
 	end      context.CancelFunc
 
 	pool      pool
+	warming   warming
 	reckoning sync.Mutex // held while memory is given
 
 	mu       sync.Mutex

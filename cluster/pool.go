@@ -11,8 +11,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 const (
@@ -27,29 +25,6 @@ type pool struct {
 	mu    sync.Mutex
 	ready []*managed
 	spent chan struct{} // somebody wanted one; holds one
-}
-
-// WarmUp makes as many clusters ahead as the pool lacks to n, and returns when they are ready. progress is told, one call
-// at a time, how many of n there are, with those that learners claimed meanwhile: they are not replaced. When ctx ends or
-// one cannot be made, those that are ready stay, and the others are given up.
-func (m *Manager) WarmUp(ctx context.Context, n int, progress func(ready int)) error {
-	ready := m.pool.size()
-	progress(ready)
-	var mu sync.Mutex
-	group, ctx := errgroup.WithContext(ctx)
-	for range n - ready {
-		group.Go(func() error {
-			if err := m.makeAhead(ctx); err != nil {
-				return err
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			ready++
-			progress(ready)
-			return nil
-		})
-	}
-	return group.Wait()
 }
 
 // refill keeps the pool as large as the Options say. It ends with the Manager.

@@ -1,9 +1,7 @@
 package cluster
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,7 +27,7 @@ func TestWarmClustersAreGivenAndReplaced(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newFake("old")
-		m := newManager(t, p, Options{Warm: 2})
+		m := manage(t, Options{Warm: 2}, Backend{Name: "fake", Provider: p, Parallel: 1})
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if p.spares() != 2 || p.most != 1 {
@@ -119,7 +117,7 @@ func TestClaimsComeBeforeThePool(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := manage(t, Options{}, Backend{Name: "fake", Provider: newFake(), Parallel: 1})
-		go m.WarmUp(t.Context(), 20, func(int) {})
+		m.StartWarmUp(20)
 		time.Sleep(startTime / 3)
 		begin := time.Now()
 		claim(t, m, "a")
@@ -127,42 +125,6 @@ func TestClaimsComeBeforeThePool(t *testing.T) {
 			t.Errorf("a claim waited for %s", took)
 		}
 		_ = m.Close(t.Context())
-	})
-}
-
-func TestWarmUp(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p := newFake()
-		m := manage(t, Options{}, Backend{Name: "fake", Provider: p, Parallel: 2})
-		var told []string
-		begin := time.Now()
-		for _, n := range []int{3, 5, 4} {
-			if err := m.WarmUp(t.Context(), n, func(ready int) { told = append(told, fmt.Sprint(ready)) }); err != nil {
-				t.Error(err)
-			}
-		}
-		expect(t, "progress", strings.Join(told, " "), "0 1 2 3 3 4 5 5")
-		if took := time.Since(begin); took != 3*startTime || p.spares() != 5 {
-			t.Errorf("%d after %s", p.spares(), took)
-		}
-
-		ctx, cancel := context.WithTimeout(t.Context(), startTime*3/2)
-		defer cancel()
-		if err := m.WarmUp(ctx, 50, func(int) {}); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("a warm-up that was given up: %v", err)
-		}
-		synctest.Wait()
-		if p.spares() != 7 || m.pool.size() != 7 {
-			t.Errorf("%d clusters, %d in the pool", p.spares(), m.pool.size())
-		}
-		p.fail = errors.New("no space left")
-		if err := m.WarmUp(t.Context(), 50, func(int) {}); !errors.Is(err, p.fail) {
-			t.Errorf("a warm-up that fails: %v", err)
-		}
-		if p.spares() != 7 || m.pool.size() != 7 {
-			t.Errorf("%d clusters, %d in the pool", p.spares(), m.pool.size())
-		}
 	})
 }
 
@@ -190,7 +152,7 @@ func TestADeadSpareIsNotGiven(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFake()
 		m := newManager(t, p, Options{})
-		if err := m.WarmUp(t.Context(), 2, func(int) {}); err != nil {
+		if err := warmUp(t, m, 2); err != nil {
 			t.Fatal(err)
 		}
 		dead := m.pool.ready[0].id
@@ -210,7 +172,7 @@ func TestThePoolMakesRoomFirst(t *testing.T) {
 		light, heavy := newFake(), newFake()
 		light.memory, heavy.memory = 100*mib, 300*mib
 		m := manage(t, Options{Budget: 450 * mib}, Backend{Name: "light", Provider: light, Memory: 100 * mib}, Backend{Name: "heavy", Provider: heavy, Memory: 300 * mib})
-		if err := m.WarmUp(t.Context(), 3, func(int) {}); err != nil {
+		if err := warmUp(t, m, 3); err != nil {
 			t.Fatal(err)
 		}
 		claim(t, m, "a")
@@ -221,7 +183,7 @@ func TestThePoolMakesRoomFirst(t *testing.T) {
 		if m.pool.size() != 0 || m.Status("a").State != Ready {
 			t.Errorf("%d in the pool, a is %s", m.pool.size(), m.Status("a").State)
 		}
-		if err := m.WarmUp(t.Context(), 3, func(int) {}); err == nil || !strings.Contains(err.Error(), "no memory for one more cluster: 400 of 450 MiB are taken, by 2 clusters") {
+		if err := warmUp(t, m, 3); err == nil || !strings.Contains(err.Error(), "no memory for one more cluster: 400 of 450 MiB are taken, by 2 clusters") {
 			t.Errorf("a warm-up beyond the budget: %v", err)
 		}
 	})
@@ -235,7 +197,7 @@ func TestPortsOfAGivenCluster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFake()
 		m := newManager(t, p, Options{Ports: ports})
-		if err := m.WarmUp(t.Context(), 1, func(int) {}); err != nil {
+		if err := warmUp(t, m, 1); err != nil {
 			t.Fatal(err)
 		}
 		claim(t, m, "a")
@@ -262,7 +224,7 @@ func TestASpareThatDoesNotWake(t *testing.T) {
 		p := newFake()
 		p.sleeps = true
 		m := newManager(t, p, Options{FreezeAfter: time.Minute})
-		if err := m.WarmUp(t.Context(), 1, func(int) {}); err != nil {
+		if err := warmUp(t, m, 1); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Minute)
@@ -272,24 +234,6 @@ func TestASpareThatDoesNotWake(t *testing.T) {
 		a, _ := m.Get("a")
 		if b, _ := m.Get("b"); a.ID() != spare.id || b.ID() != "b" {
 			t.Errorf("a has %s, b has %s", a.ID(), b.ID())
-		}
-	})
-}
-
-// TestAWarmUpGivenUpAtTheLastMoment leaves each cluster in the pool or nowhere.
-func TestAWarmUpGivenUpAtTheLastMoment(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p := newFake()
-		m := manage(t, Options{}, Backend{Name: "fake", Provider: p, Parallel: 3})
-		for range 20 {
-			ctx, cancel := context.WithTimeout(t.Context(), startTime)
-			_ = m.WarmUp(ctx, m.pool.size()+3, func(int) {})
-			cancel()
-			synctest.Wait()
-			if p.spares() != m.pool.size() {
-				t.Fatalf("%d clusters, %d in the pool", p.spares(), m.pool.size())
-			}
 		}
 	})
 }

@@ -174,3 +174,28 @@ func TestParallelIsPerBackend(t *testing.T) {
 		}
 	})
 }
+
+// TestWhyAClusterWaits is what the learner reads beside their place.
+func TestWhyAClusterWaits(t *testing.T) {
+	t.Parallel()
+	for parallel, want := range map[int]string{
+		1: "1 another cluster is being started, and this machine's processors bear one at a time",
+		2: "1 2 clusters are being started, as many as this machine's processors bear at a time",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			m := manage(t, Options{}, Backend{Name: "fake", Provider: newFake(), Parallel: parallel})
+			for n := range parallel {
+				go m.Claim(t.Context(), fmt.Sprint("before-", n))
+			}
+			synctest.Wait()
+			go m.Claim(t.Context(), "a")
+			synctest.Wait()
+			s := m.Status("a")
+			expect(t, "why", fmt.Sprint(s.Position, " ", s.Reason), want)
+			time.Sleep(startTime)
+			synctest.Wait()
+			expect(t, "when it is its turn", fmt.Sprint(m.Status("a").State, m.Status("a").Reason), "creating")
+			_ = m.Close(t.Context())
+		})
+	}
+}

@@ -46,6 +46,11 @@ func (m *Manager) plan(ctx context.Context, c *managed) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
+	return m.planOf(ctx, c, b)
+}
+
+// planOf is the plan of a start of the learner's cluster of a backend.
+func (m *Manager) planOf(ctx context.Context, c *managed, b *backend) (plan, error) {
 	id, err := m.clusterOf(ctx, c, b)
 	if err != nil {
 		return plan{}, err
@@ -72,7 +77,7 @@ func (m *Manager) launch(ctx context.Context, c *managed, p plan) (Cluster, erro
 	if up, err := spare(); up != nil || err != nil {
 		return up, err
 	}
-	if err := p.starts.enter(ctx, c.ahead, c.moved); err != nil {
+	if err := p.starts.enter(ctx, c.ahead, func(position int) { c.moved(position, p.busy()) }); err != nil {
 		return nil, err
 	}
 	defer p.starts.leave()

@@ -19,12 +19,34 @@ func (m *Manager) Switch(ctx context.Context, id, to string) error {
 	return err
 }
 
+// check looks at whether the learner can have a cluster of the backend, if it is one that would have to be made.
+func (m *Manager) check(ctx context.Context, c *managed, to string) error {
+	b, err := m.backend(to)
+	if err != nil {
+		return err
+	}
+	checker, ok := b.Provider.(Checker)
+	if !ok {
+		return nil
+	}
+	p, err := m.planOf(ctx, c, b)
+	if err != nil || p.state != Creating {
+		return err
+	}
+	return checker.Check(ctx, p.spec)
+}
+
 func (m *Manager) switchTo(ctx context.Context, c *managed, to string) (Cluster, error) {
 	before := c.status.Get()
 	if before.Backend == to {
 		return m.start(ctx, c)
 	}
 	ran := c.runs()
+	if err := m.check(ctx, c, to); err != nil {
+		err = fmt.Errorf("switch to %s: %w", to, err)
+		c.to(before.State, err.Error(), before.Phases)
+		return ran, err
+	}
 	if err := m.stop(ctx, c, "switching to "+to); err != nil {
 		up := c.runs()
 		return up, fmt.Errorf("switch to %s: %w", to, err)

@@ -225,3 +225,37 @@ func (f *flaky) Backend(ctx context.Context, learner string) (string, error) {
 	}
 	return f.memory.Backend(ctx, learner)
 }
+
+// checked is a provider that says beforehand what it lacks.
+type checked struct {
+	*fakeProvider
+	lacks error
+}
+
+func (c *checked) Check(context.Context, Spec) error { return c.lacks }
+
+// TestSwitchThatCannotBegin leaves the cluster running that there is.
+func TestSwitchThatCannotBegin(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		light, heavy := newFake(), &checked{newFake(), errors.New("no container engine")}
+		m := manage(t, Options{}, Backend{Name: "light", Provider: light}, Backend{Name: "heavy", Provider: heavy})
+		claim(t, m, "a")
+		states := follow(t, m, "a")
+		if err := m.Switch(t.Context(), "a", "heavy"); !errors.Is(err, heavy.lacks) {
+			t.Errorf("switch: %v", err)
+		}
+		expect(t, "states", states(), "ready")
+		s := m.Status("a")
+		expect(t, "status", s.Backend+" "+s.Reason, "light switch to heavy: no container engine")
+		if light.cluster("a").stopped || len(heavy.calls) > 0 {
+			t.Error("the cluster was stopped, or the other one was made")
+		}
+
+		heavy.data["a"] = true // as their cluster is there, nothing need be made
+		if err := m.Switch(t.Context(), "a", "heavy"); err != nil {
+			t.Error(err)
+		}
+		expect(t, "backend", m.Status("a").Backend, "heavy")
+	})
+}

@@ -38,14 +38,8 @@ func (p *Provider) create(ctx context.Context, f folder, spec cluster.Spec, j *j
 			return nil, err
 		}
 	}
-	taken := p.free(ctx, spec.ID)
-	if !errors.Is(taken, ErrTaken) { // else nothing that the machine lacks matters
-		if err := fit(ctx, p.host, p.o.Engine); err != nil {
-			return nil, err
-		}
-	}
-	if taken != nil {
-		return nil, taken
+	if err := p.Check(ctx, spec); err != nil {
+		return nil, err
 	}
 	image, err := p.image.ensure(ctx, p.o, j)
 	if err != nil {

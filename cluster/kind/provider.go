@@ -51,7 +51,10 @@ type Provider struct {
 	running map[string]*instance
 }
 
-var _ cluster.Provider = (*Provider)(nil)
+var (
+	_ cluster.Provider = (*Provider)(nil)
+	_ cluster.Checker  = (*Provider)(nil)
+)
 
 // New returns a provider of the clusters in o.Dir. No other provider may use that folder. It does not wait for the engine:
 // what an earlier process left half made is removed in the background, before the first cluster is made.
@@ -143,6 +146,17 @@ func (p *Provider) sweep(ctx context.Context) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// Check implements cluster.Checker: a switch to a cluster that cannot be made shall cost nobody the one that they have.
+func (p *Provider) Check(ctx context.Context, spec cluster.Spec) error {
+	taken := p.free(ctx, spec.ID)
+	if !errors.Is(taken, ErrTaken) { // else nothing that the machine lacks matters
+		if err := fit(ctx, p.host, p.o.Engine); err != nil {
+			return err
+		}
+	}
+	return taken
 }
 
 // List implements cluster.Provider. It does not ask the engine, which may be down: a cluster whose nodes are gone is listed.
