@@ -50,7 +50,7 @@ func (g *Gateway) authenticate(r *http.Request, e entrance) (caller, *metav1.Sta
 		learner = ""
 	}
 	if learner == "" {
-		return caller{}, unauthorized("the gateway cannot tell whose cluster this token is for: use the kubeconfig of apilab with --token")
+		return caller{}, unauthorized("the gateway cannot tell whose cluster this token is for: " + e.whose())
 	}
 	if impersonated != "" {
 		subject = impersonated

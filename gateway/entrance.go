@@ -20,6 +20,14 @@ type entrance struct {
 	signed  bool
 }
 
+// whose says how to name the cluster that a service account's token is for.
+func (e entrance) whose() string {
+	if e.public && e.prefix == "" {
+		return "begin the path of this request with that of the server in your kubeconfig"
+	}
+	return "use the kubeconfig of apilab with --token"
+}
+
 // source is where a learner gets a kubeconfig.
 func (e entrance) source() string {
 	if e.public {
@@ -51,7 +59,8 @@ func (g *Gateway) Beside(ctx context.Context, pages http.Handler) http.Handler {
 		time.AfterFunc(drainTime, func() { g.cut(errStopped, func(e entrance, _ caller) bool { return e.public }) })
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		e := entrance{public: true}
+		e := g.byName(r)
+		e.public = true
 		name, path, below := underPrefix(r.URL.EscapedPath())
 		switch {
 		case below:

@@ -105,7 +105,7 @@ func TestPublicAddress(t *testing.T) {
 		"an account":                 {robot, "/clusters/" + address + "/version", 200, "API /version"},
 		"an account, forged name":    {robot, "/clusters/" + forged + "/version", 401, "whose cluster"},
 		"an account, unsigned name":  {robot, "/clusters/" + learner + "/version", 401, "whose cluster"},
-		"an account, no prefix":      {robot, "/version", 401, "whose cluster"},
+		"an account, no prefix":      {robot, "/version", 401, "begin the path of this request with that of the server"},
 		"an account who may not":     {robot, "/clusters/" + b.tokens.address("eve") + "/version", 403, "your class is over"},
 		"no token":                   {"", "/clusters/" + address + "/version", 401, "send your bearer token"},
 		"no token, no name":          {"", "/clusters/", 401, "send your bearer token"},
@@ -382,6 +382,9 @@ func TestTLSOnThePortOfPlainPages(t *testing.T) {
 	response, body := b.ask(t, b.own(0), "/clusters/"+b.tokens.address(learner)+"/version")
 	if body != "API /version" || response.ProtoMajor != 2 {
 		t.Errorf("TLS gets %s %q", response.Proto, body)
+	}
+	if _, body = b.ask(t, jwt(`{"sub":"system:serviceaccount:lab:robot"}`), "/version"); body != "API /version" { // the server name says whose
+		t.Errorf("a service account gets %q", body)
 	}
 	_ = pages.Close() // closes the port
 	stop()
