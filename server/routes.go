@@ -10,6 +10,9 @@ import (
 	"github.com/apilab/apilab/assets"
 )
 
+// maxForm bounds what a page sends in one request: anybody may, and what is large would fill memory and disk.
+const maxForm = "64K"
+
 // routes is the table of everything that can be asked for over HTTP.
 func (s *Server) routes() http.Handler {
 	e := echo.New()
@@ -20,7 +23,7 @@ func (s *Server) routes() http.Handler {
 	if s.isPublic() {
 		hosts = s.ownHosts
 	}
-	e.Use(s.logRequest, recoverPanic, securityHeaders, hosts, s.sameOriginOnly())
+	e.Use(s.logRequest, recoverPanic, securityHeaders, hosts, s.sameOriginOnly(), middleware.BodyLimit(maxForm))
 
 	e.GET(assets.Prefix+"*", s.asset)
 	e.GET("/ws", s.websocket, s.signedIn)
