@@ -52,16 +52,8 @@ func (s *Server) newHub(learner store.Learner) (*hub.Hub, error) {
 		Records:  records,
 		Progress: s.store,
 		Exercise: func(id string) *exercises.Exercise { return s.library.current().exercise(id) },
-		Session: func(platform *rest.Config) hub.Session {
-			return checker.NewSession(checker.Options{
-				Learner: learner.ID,
-				Config:  platform,
-				Records: records,
-				Run:     s.runner(learner, platform),
-				Logger:  s.log,
-			})
-		},
-		Newest: newestVersion,
+		Session:  func(platform *rest.Config) hub.Session { return s.judge(learner, platform) },
+		Newest:   newestVersion,
 		Shell: func(ctx context.Context, size hub.Size, edit hub.EditFunc) (hub.Shell, error) {
 			return s.shell(ctx, learner, size, edit)
 		},
@@ -79,6 +71,17 @@ func (s *Server) newHub(learner store.Learner) (*hub.Hub, error) {
 	})
 	h.SetClass(class)
 	return h, nil
+}
+
+// startSession is the judge that is no test's.
+func (s *Server) startSession(learner store.Learner, platform *rest.Config) hub.Session {
+	return checker.NewSession(checker.Options{
+		Learner: learner.ID,
+		Config:  platform,
+		Records: s.gateway.Recorder(learner.ID),
+		Run:     s.runner(learner, platform),
+		Logger:  s.log,
+	})
 }
 
 // newestVersion asks a cluster for its newest resourceVersion, by a list of one object.

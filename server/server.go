@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"k8s.io/client-go/rest"
 
 	"github.com/apilab/apilab/assets"
 	"github.com/apilab/apilab/cluster"
@@ -73,6 +74,7 @@ type Server struct {
 	gateway  *gateway.Gateway
 
 	shell shellStarter
+	judge func(learner store.Learner, platform *rest.Config) hub.Session // judges exercises on a cluster
 
 	cookie   string // its name
 	attempts *attempts
@@ -106,7 +108,7 @@ func New(o Options) (_ *Server, err error) {
 		return nil, fmt.Errorf("make the data folder: %w", err)
 	}
 	s := &Server{o: o, log: o.Logger, attempts: newAttempts(), visits: make(map[*visit]bool), hubs: make(map[string]*hub.Hub)}
-	s.shell = s.startShell
+	s.shell, s.judge = s.startShell, s.startSession
 	s.live, s.goAway = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {

@@ -55,6 +55,9 @@ func dataSource(path string) string {
 	return source.String()
 }
 
+// SetClock makes the store take the time from elsewhere, before it is used: for tests of what takes days.
+func (s *Store) SetClock(now func() time.Time) { s.now = now }
+
 // Close closes the database; what was saved is on disk.
 func (s *Store) Close() error { return s.db.Close() }
 
