@@ -4,6 +4,8 @@ package browser
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"io"
 	"net/http"
@@ -29,6 +31,11 @@ func New(base string) (*Browser, error) {
 		return nil, err
 	}
 	return &Browser{base: u, client: &http.Client{Jar: jar, Transport: &http.Transport{MaxIdleConnsPerHost: 6}}}, nil
+}
+
+// Trust has it believe servers whose certificates these authorities signed. It is called before the first page.
+func (b *Browser) Trust(authorities *x509.CertPool) {
+	b.client.Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: authorities}
 }
 
 // An Answer is a page that was got.
