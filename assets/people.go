@@ -29,7 +29,6 @@ type Join struct {
 	Code     string // join code as typed
 	Name     string // as typed
 	Personal string // personal code as typed
-	Command  string // prints a sign-in link for an admin
 }
 
 // Joined welcomes a learner and shows their personal code.

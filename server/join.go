@@ -133,7 +133,6 @@ func (s *Server) showJoin(c echo.Context, code int, page assets.Join) error {
 		page.As = who.Name
 	}
 	page.Page = s.plainPage(c, "Join a class")
-	page.Command = "apilab open" + s.o.CommandFlags
 	s.write(c, code, func(w *echo.Response) error { return s.renderer.Join(w, page) }, func() string {
 		if page.Problem != "" {
 			return page.Problem

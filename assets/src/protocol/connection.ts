@@ -161,8 +161,9 @@ export class Connection {
     this.retryAt = Date.now() + wait
     this.retryTimer = setTimeout(() => this.connect(), wait)
     // A refused handshake looks like a dead server to a websocket; a plain request tells them apart.
-    if (ended || this.failures === 2 || this.failures % 8 === 0) void this.explain()
+    if (this.failures === 2 || this.failures % 8 === 0) void this.explain()
     else if (this.state !== 'refused') this.set('lost')
+    if (ended) void this.explain()
   }
 
   /** Forgets the socket and whoever waits for its answers. */
