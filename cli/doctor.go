@@ -58,7 +58,9 @@ func (p *Program) doctorCommand(g *global) *cobra.Command {
 				{"system", examineSystem},
 				{"data directory", func(context.Context) finding { return examineDataDir(g.dataDir) }},
 				{"disk", func(context.Context) finding { return examineDisk(g.dataDir) }},
-				{"memory", examineMemory},
+				{"memory", func(context.Context) finding { return examineMemory(learners) }},
+				{"limits", func(ctx context.Context) finding { return examineLimits(ctx, learners) }},
+				{"inotify", func(context.Context) finding { return examineInotify(learners) }},
 				{"open files", examineOpenFiles},
 				{"loopback", examineLoopback},
 				{"shell sandbox", examineSandbox},
@@ -68,7 +70,7 @@ func (p *Program) doctorCommand(g *global) *cobra.Command {
 		},
 	}
 	o.add(cmd.Flags())
-	cmd.Flags().IntVar(&learners, "learners", 1, "learners at a time whose kind clusters this machine is to hold")
+	cmd.Flags().IntVar(&learners, "learners", 1, "learners at a time whose clusters this machine is to hold")
 	return cmd
 }
 

@@ -16,9 +16,10 @@ import (
 const (
 	memoryNeeded = 300 << 20 // one cluster and the server
 	memoryWanted = 600 << 20 // with what a first start takes for a moment
+	memoryEach   = 150 << 20 // one more learner who works, with their shells
 )
 
-func examineMemory(context.Context) finding {
+func examineMemory(learners int) finding {
 	free, err := availableMemory()
 	if err != nil {
 		return finding{warning, err.Error(), ""}
@@ -29,6 +30,9 @@ func examineMemory(context.Context) finding {
 		return finding{bad, says, fmt.Sprintf("end some programs: a cluster and apilab take %s", byteCount(memoryNeeded))}
 	case free < memoryWanted:
 		return finding{warning, says, fmt.Sprintf("%s make the first start comfortable", byteCount(memoryWanted))}
+	}
+	if class := memoryWanted + uint64(max(0, learners-1))*memoryEach; free < class {
+		return finding{warning, says, fmt.Sprintf("%d learners who all work at the same time take %s; with less, whoever comes late waits for a cluster that idles", learners, byteCount(class))}
 	}
 	return finding{grade: good, says: says}
 }

@@ -83,6 +83,9 @@ func (o *serveOptions) validate() error {
 	if _, err := o.upkeep.options(); err != nil {
 		return &usageError{err, "apilab serve"}
 	}
+	if _, err := o.upkeep.limits(); err != nil {
+		return &usageError{err, "apilab serve"}
+	}
 	return nil
 }
 
@@ -99,7 +102,7 @@ func (p *Program) serve(ctx context.Context, o serveOptions) error {
 	}
 	defer dir.Close()
 	log := p.logger(o.logLevel)
-	backends, err := p.backends(ctx, dir.Path, o.backends, log)
+	backends, err := p.backends(ctx, dir.Path, o.backends, o.public.strangers(), log)
 	if err != nil {
 		return err
 	}
@@ -145,6 +148,13 @@ func (p *Program) newServer(dir *datadir.Dir, o serveOptions, all []backend, log
 	public, err := o.public.public(dir)
 	if err != nil {
 		return nil, err
+	}
+	if public != nil {
+		each, err := o.upkeep.limits()
+		if err != nil {
+			return nil, err
+		}
+		upkeep.Limits = openLimits(each, upkeep.Warm, log)
 	}
 	ports := []int{o.port}
 	if o.port == 0 {

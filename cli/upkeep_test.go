@@ -29,6 +29,8 @@ func TestUpkeepFlags(t *testing.T) {
 		{"--idle-stop=-1s", cluster.Options{}, "--idle-stop must not be negative"},
 		{"--memory=much", cluster.Options{}, `--memory: "much" is no amount of memory: write it as 12Gi`},
 		{"--memory=0", cluster.Options{}, "is no amount of memory"},
+		{"--learner-memory=some", cluster.Options{}, `--learner-memory: "some" is no amount of memory`},
+		{"--learner-memory=100Mi", cluster.Options{}, "--learner-memory: with 100Mi no cluster could start"},
 	} {
 		var o upkeepFlags
 		flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
@@ -37,6 +39,9 @@ func TestUpkeepFlags(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := o.options()
+		if err == nil {
+			_, err = o.limits()
+		}
 		switch {
 		case c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)):
 			t.Errorf("%s: error %v, want %q", c.args, err, c.err)

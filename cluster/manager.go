@@ -174,6 +174,9 @@ func (m *Manager) Close(ctx context.Context) error {
 		stopping.Go(func() { errs[i] = m.stop(ctx, c, ErrClosed.Error()) })
 	}
 	stopping.Wait()
+	if err := m.o.Limits.Close(); err != nil {
+		m.o.Logger.Debug("remove the control groups of shares", "error", err) // a shell still ends; the next run removes them
+	}
 	return errors.Join(errs...)
 }
 
