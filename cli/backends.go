@@ -101,9 +101,13 @@ func (p *Program) kindOptions(dir string, engine kind.Engine, o backendFlags) ki
 }
 
 // backends makes all that this machine can have, the one that was asked for first. That one must be there; others may not.
-func (p *Program) backends(ctx context.Context, dir string, o backendFlags, log *slog.Logger) ([]backend, error) {
+// For strangers there is only the embedded one: who may do anything in a kind cluster is root in a privileged container.
+func (p *Program) backends(ctx context.Context, dir string, o backendFlags, strangers bool, log *slog.Logger) ([]backend, error) {
 	names := []string{embeddedBackend, kindBackend}
-	if o.provider == kindBackend {
+	switch {
+	case strangers:
+		names = names[:1]
+	case o.provider == kindBackend:
 		slices.Reverse(names)
 	}
 	var all []backend

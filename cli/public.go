@@ -39,7 +39,7 @@ func (o *publicFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.plain, "plain-http", false, "serve HTTP beyond this machine: whoever is on the network in between can read along and take over sessions")
 	flags.StringVar(&o.url, "public-url", "", "address that people type, such as https://lab.example.org, where it is not that of --listen")
 	flags.StringSliceVar(&o.proxies, "trusted-proxy", nil, "address or network of a reverse proxy whose X-Forwarded-For is believed, such as 10.0.0.5 or 10.0.0.0/24")
-	flags.BoolVar(&o.unconfined, "let-learners-harm-this-host", false, "serve classes also where the kernel does not close learners' shells in")
+	flags.BoolVar(&o.unconfined, "let-learners-harm-this-host", false, "serve classes also where the kernel does not close learners' shells in, and with clusters of real nodes, whose root a learner is")
 }
 
 // validate looks at what the flags say together.
@@ -63,6 +63,9 @@ func (o *publicFlags) validate(serve *serveOptions) error {
 		return errors.New("--listen and --port exclude each other: --port is for one learner on this machine, --listen has its own port")
 	case serve.shell == "host":
 		return errors.New("--listen and --shell=host exclude each other: every learner would have your rights on this machine")
+	case o.strangers() && serve.backends.provider == kindBackend:
+		return errors.New("--listen and --provider kind exclude each other: a learner is root on the nodes of their cluster, which are privileged containers, and from there on this machine; " +
+			"if you trust every learner with it, add --let-learners-harm-this-host")
 	case (o.cert == "") != (o.key == ""):
 		return errors.New("--tls-cert and --tls-key go together: give both")
 	}
@@ -92,6 +95,9 @@ func (o *publicFlags) validate(serve *serveOptions) error {
 	}
 	return nil
 }
+
+// strangers tells whether learners come who are not trusted with this machine.
+func (o *publicFlags) strangers() bool { return o.listen != "" && !o.unconfined }
 
 func isLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)

@@ -37,6 +37,7 @@ func TestFlagsOfAPublicServer(t *testing.T) {
 		"harm, no address":         {[]string{"--let-learners-harm-this-host"}, "is for a server of classes"},
 		"no port":                  {[]string{"--listen=0.0.0.0", "--plain-http"}, "write it as HOST:PORT"},
 		"two ports":                {[]string{"--listen=:8080", "--plain-http", "--port=8080"}, "--listen and --port exclude each other"},
+		"kind clusters":            {[]string{"--listen=127.0.0.1:8080", "--provider=kind"}, "a learner is root on the nodes"},
 		"the host's shell":         {[]string{"--listen=127.0.0.1:8080", "--shell=host"}, "--listen and --shell=host exclude each other"},
 		"half a certificate":       {[]string{"--listen=:443", "--tls-cert=c"}, "go together"},
 		"the other half":           {[]string{"--listen=:443", "--tls-key=k"}, "go together"},
