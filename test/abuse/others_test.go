@@ -48,10 +48,9 @@ func TestLearnersCannotReachEachOther(t *testing.T) {
 	t.Run("cluster by token and path", func(t *testing.T) {
 		client := &http.Client{Timeout: patience, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 		account := am.does("POST", "/api/v1/namespaces/default/serviceaccounts/default/token", `{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{}}`)
-		_, rest, _ := strings.Cut(account, `"token":"`)
-		robot, _, _ := strings.Cut(rest, `"`)
-		theirRoot := strings.TrimPrefix(theirs.Host, s.url)
-		ownRoot := strings.TrimPrefix(own.Host, s.url)
+		_, after, _ := strings.Cut(account, `"token":"`)
+		robot, _, _ := strings.Cut(after, `"`)
+		theirRoot, ownRoot := root(t, theirs), root(t, own)
 		forged := strings.Replace(own.BearerToken, malloryID, victimID, 1)
 		for what, token := range map[string]string{"own": own.BearerToken, "inside": am.config.BearerToken, "a robot's": robot, "forged": forged,
 			"forged inside": strings.Replace(am.config.BearerToken, malloryID, victimID, 1), "none": "", "nonsense": "eyJhbGciOiJub25lIn0.eyJzdWIiOiJzeXN0ZW06YWRtaW4ifQ."} {
@@ -73,11 +72,11 @@ func TestLearnersCannotReachEachOther(t *testing.T) {
 				}
 			}
 		}
-		by := rest2(theirs, own.BearerToken) // the victim's gateway name, Mallory's token
+		by := withToken(theirs, own.BearerToken) // the victim's gateway name, Mallory's token
 		if code, text := newAPI(t, by).ask("GET", "/api/v1/namespaces/default/configmaps/theirs", ""); code == http.StatusOK {
 			t.Errorf("at the victim's address: %d %s", code, text)
 		}
-		inside := rest2(av.config, robot)
+		inside := withToken(av.config, robot)
 		if code, text := newAPI(t, inside).ask("GET", "/api/v1/namespaces/default/configmaps", ""); code != http.StatusUnauthorized {
 			t.Errorf("a robot at another cluster: %d %s", code, text)
 		}
@@ -147,8 +146,18 @@ func TestLearnersCannotReachEachOther(t *testing.T) {
 	})
 }
 
-// rest2 is the way to a server with another's token.
-func rest2(to *rest.Config, token string) *rest.Config {
+// root is the path of a learner's API server at the public address.
+func root(t *testing.T, config *rest.Config) string {
+	t.Helper()
+	u, err := url.Parse(config.Host)
+	if err != nil || !strings.HasPrefix(u.Path, "/clusters/") {
+		t.Fatalf("the address of a cluster is %s, %v", config.Host, err)
+	}
+	return u.Path
+}
+
+// withToken is the way to a server with another's token.
+func withToken(to *rest.Config, token string) *rest.Config {
 	config := rest.AnonymousClientConfig(to)
 	config.BearerToken = token
 	return config

@@ -233,9 +233,11 @@ func (p *page) get(kind string, fields map[string]any, v any) {
 	}
 }
 
-// ready waits until the cluster is; one that failed is an error.
+// ready starts the cluster, as a page does that has something to show of it, and waits until it is ready. One that failed
+// is an error.
 func (p *page) ready() {
 	p.t.Helper()
+	p.get("cluster.start", nil, nil)
 	p.until("a cluster that is ready", func() bool {
 		if p.cluster.State == cluster.Failed {
 			p.closed = errors.New("the cluster failed: " + p.cluster.Reason)
