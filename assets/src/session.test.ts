@@ -62,6 +62,15 @@ describe('the session', () => {
     expect([session.rv, session.terminals, session.exercises.size]).toEqual(['7', [], 0])
   })
 
+  test('an exercise that the server does not have open any more is closed, as it was', () => {
+    const { session, connect } = setUp()
+    const socket = connect()
+    socket.say({ type: 'exercise', state: state(['a', 'passing', 5]) })
+    socket.say({ ...hello, exercises: [{ ...state(['a', 'passing', 5]), id: 't/other' }] }) // after a restart
+    expect(session.exercise('t/e')).toMatchObject({ phase: 'closed', checks: [{ state: 'passing' }] })
+    expect(session.exercise('t/other')?.phase).toBe('open')
+  })
+
   test('a reply that was overtaken by a push does not take the push back', () => {
     const { session, connect } = setUp()
     const socket = connect()

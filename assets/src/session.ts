@@ -160,6 +160,8 @@ export class Session extends EventTarget {
         this.terminals = message.terminals ?? []
         if (message.class) this.class = message.class
         this.observer = message.observer ?? ''
+        // A server that was started again has none open: they are drawn as they were, and their cards open them again.
+        for (const [id, state] of this.exercises) this.exercises.set(id, { ...state, phase: 'closed' })
         for (const state of message.exercises ?? []) this.exercises.set(state.id, state)
         this.reviewEditors()
         for (const change of ['hello', 'cluster', 'rv', 'terminals', 'exercises', 'class', 'connection'] as const) this.changed(change)

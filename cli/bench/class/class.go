@@ -64,9 +64,10 @@ type room struct {
 	tally   tally
 	watch   watch
 
-	server *subject.Subject
-	listen string
-	code   string // join code
+	server     *subject.Subject
+	listen     string
+	code       string // join code
+	instructor *instructor
 
 	ends   time.Time
 	down   atomic.Bool // the server is not there, on purpose
@@ -95,6 +96,7 @@ func (r *room) run(ctx context.Context) error {
 	if r.kind == Killed {
 		looking.Go(func() { r.kill(watching) })
 	}
+	looking.Go(func() { r.instructor.look(watching) })
 	err = r.attend(ctx)
 	rest()
 	looking.Wait()

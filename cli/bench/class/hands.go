@@ -142,6 +142,9 @@ func (l *learner) answer(ctx context.Context, s *script, a answer) (sent time.Ti
 	if err := l.pause(ctx, chooseFrom, chooseTo); err != nil {
 		return sent, err
 	}
+	if err := l.waitOpen(ctx, s.exercise); err != nil { // until then the page takes none
+		return sent, err
+	}
 	l.hands.Lock()
 	defer l.hands.Unlock()
 	sent = time.Now()

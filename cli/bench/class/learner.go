@@ -37,10 +37,11 @@ type learner struct {
 	browser.State             // of what follows
 	load          int         // of pages, the number of this one
 	lesson        string      // that it shows
+	cards         []string    // exercises on it
 	connection    *connection // nil: lost
 	cut           bool        // it is broken on purpose
 	status        cluster.Status
-	claimed       time.Time // when the first page asked for the cluster
+	came          time.Time // when the first page was asked for, which asks for the cluster
 	back          bool      // since the server was killed
 	exercises     map[string]checker.ExerciseState
 	green         map[string]green // by "exercise check"
@@ -158,7 +159,7 @@ func (l *learner) claim(ctx context.Context) error {
 	if err := l.waitReady(ctx); err != nil {
 		return err
 	}
-	l.Change(func() { l.room.tally.seconds(&l.room.tally.claimed, time.Since(l.claimed)) })
+	l.Change(func() { l.room.tally.seconds(&l.room.tally.claimed, time.Since(l.came)) })
 	return nil
 }
 

@@ -40,6 +40,11 @@ func (l *learner) visit(ctx context.Context, lesson string) error {
 	l.settle(ctx)
 	load := l.leave(lesson)
 	began := time.Now()
+	l.Change(func() {
+		if load == 1 {
+			l.came = began
+		}
+	})
 	answer, err := l.get(ctx, "/lessons/"+lesson)
 	if err != nil {
 		return err
@@ -55,14 +60,15 @@ func (l *learner) visit(ctx context.Context, lesson string) error {
 	tally := &l.room.tally
 	tally.milliseconds(&tally.loaded, time.Since(began))
 	tally.edit(func() { tally.pages++ })
+	l.Change(func() {
+		l.cards = nil
+		for _, found := range exerciseLink.FindAllSubmatch(answer.Body, -1) {
+			l.cards = append(l.cards, string(found[1]))
+		}
+	})
 	if err := l.connect(ctx, load); err != nil {
 		l.reconnect(ctx, load)
 	}
-	var exercises []string
-	for _, found := range exerciseLink.FindAllSubmatch(answer.Body, -1) {
-		exercises = append(exercises, string(found[1]))
-	}
-	go l.openExercises(ctx, load, exercises)
 	return nil
 }
 
@@ -102,7 +108,7 @@ func (l *learner) leave(next string) (load int) {
 func (l *learner) connect(ctx context.Context, load int) error {
 	c := &connection{learner: l, load: load}
 	var err error
-	if c.page, err = l.browser.Connect(l.ctx, c); err != nil {
+	if c.page, err = l.browser.Connect(l.ctx, "/ws", c); err != nil {
 		return err
 	}
 	if err := c.begin(ctx); err != nil {
@@ -126,11 +132,6 @@ func (c *connection) begin(ctx context.Context) error {
 		return err
 	}
 	if rests {
-		l.Change(func() {
-			if l.claimed.IsZero() {
-				l.claimed = time.Now()
-			}
-		})
 		if err := l.request(ctx, c.page, "cluster.start", nil, nil); err != nil {
 			return err
 		}
@@ -141,8 +142,9 @@ func (c *connection) begin(ctx context.Context) error {
 		}
 	}
 	l.Change(func() {
-		if err = cmp.Or(c.err, l.left(c.load)); err == nil {
+		if err = c.gone(); err == nil {
 			l.connection = c
+			go c.openExercises(l.cards)
 		}
 	})
 	return err
@@ -187,6 +189,10 @@ func (c *connection) Heard(m browser.Message, at time.Time) error {
 			c.greeted = true
 			l.status = said.Cluster
 			l.comesBack(at)
+			for id, state := range l.exercises { // as they were, until they are opened again
+				state.Phase = checker.Closed
+				l.exercises[id] = state
+			}
 			for _, state := range said.Exercises {
 				l.exercises[state.ID] = state
 			}
@@ -258,46 +264,55 @@ func (c *connection) Ended(err error) {
 	go l.reconnect(l.ctx, c.load)
 }
 
-// openExercises opens the exercises of a page one after the other, as the page does, until it is left.
-func (l *learner) openExercises(ctx context.Context, load int, exercises []string) {
-	tally := &l.room.tally
-	for _, id := range exercises {
-		began := time.Now()
-		if err := l.openExercise(ctx, id); err != nil {
+// openExercises opens the exercises of a page one after the other as soon as the cluster is ready, as the page does, until
+// the connection ends.
+func (c *connection) openExercises(ids []string) {
+	l := c.learner
+	for _, id := range ids {
+		open := false
+		err := l.Until(l.ctx, func() (bool, error) {
+			phase := l.exercises[id].Phase
+			open = phase != "" && phase != checker.Closed
+			return open || l.status.State == cluster.Ready, c.gone()
+		})
+		if err != nil {
 			return
 		}
+		if open {
+			continue
+		}
+		began := time.Now()
+		var answered checker.ExerciseState
+		if err := l.request(l.ctx, c.page, "exercise.open", map[string]any{"exercise": id}, &answered); err != nil {
+			return
+		}
+		l.Change(func() {
+			if phase := l.exercises[id].Phase; phase == "" || phase == checker.Closed { // what was pushed meanwhile is newer
+				l.exercises[id] = answered
+			}
+		})
 		prepared := false
-		err := l.Until(ctx, func() (bool, error) {
-			state := l.exercises[id]
-			prepared = state.Phase == checker.Open
-			return prepared || state.Phase == checker.Error, l.left(load)
+		err = l.Until(l.ctx, func() (bool, error) {
+			phase := l.exercises[id].Phase
+			prepared = phase == checker.Open
+			return prepared || phase == checker.Error, c.gone()
 		})
 		if err != nil {
 			return
 		}
 		if prepared {
-			tally.milliseconds(&tally.prepared, time.Since(began))
+			l.room.tally.milliseconds(&l.room.tally.prepared, time.Since(began))
 		}
 	}
 }
+
+// gone returns why the connection is of no use any more; the state is locked.
+func (c *connection) gone() error { return cmp.Or(c.err, c.learner.left(c.load)) }
 
 func (l *learner) left(load int) error {
 	if l.load != load {
 		return errLeft
 	}
-	return nil
-}
-
-func (l *learner) openExercise(ctx context.Context, id string) error {
-	var state checker.ExerciseState
-	if err := l.ask(ctx, "exercise.open", map[string]any{"exercise": id}, &state); err != nil {
-		return err
-	}
-	l.Change(func() {
-		if _, known := l.exercises[id]; !known { // what was pushed meanwhile is newer
-			l.exercises[id] = state
-		}
-	})
 	return nil
 }
 

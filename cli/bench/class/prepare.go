@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -46,8 +47,7 @@ func (r *room) makeClass(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer admin.Close()
-	if _, err := admin.Get(ctx, r.server.Link); err != nil {
+	if _, err := admin.Post(ctx, r.server.Link, url.Values{}); err != nil {
 		return err
 	}
 	places := strconv.Itoa(max(r.o.Learners, r.o.Registered))
@@ -60,6 +60,7 @@ func (r *room) makeClass(ctx context.Context) error {
 		return errors.New("the page that invites to it shows no join code")
 	}
 	r.code = string(code)
+	r.instructor = &instructor{room: r, browser: admin, class: path.Base(path.Dir(invitation.URL.Path))}
 	return nil
 }
 

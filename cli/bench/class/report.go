@@ -70,12 +70,13 @@ func (r *Report) add(room *room) {
 	if room.kind != Cold {
 		figure("clusters made ahead", "s", t.warmed.Seconds())
 	}
-	spread("cluster asked for → ready", "s", t.claimed)
+	spread("first lesson asked for → cluster ready", "s", t.claimed)
 	count("last place in the queue seen", t.place)
 	spread("write committed → check green", "ms", t.green)
 	spread("write committed → probe's check green", "ms", t.probed)
 	spread("answer sent → check green", "ms", t.answered)
 	spread("key sent → echo", "ms", t.echoed)
+	spread("check green → instructor's grid", "ms", t.seen)
 	spread("join", "ms", t.joined)
 	spread("lesson's page loaded", "ms", t.loaded)
 	spread("exercise's setup", "ms", t.prepared)

@@ -15,7 +15,7 @@ type tally struct {
 	warmed time.Duration // what it took to make a cluster for each learner ahead
 
 	// In seconds.
-	claimed figures.Samples // cluster asked for → ready
+	claimed figures.Samples // first lesson asked for → cluster ready
 	back    figures.Samples // server killed → page connected again
 	whole   figures.Samples // server killed → cluster ready and a shell's prompt there again
 
@@ -27,6 +27,7 @@ type tally struct {
 	probed   figures.Samples // learner's write answered → probe's check green
 	answered figures.Samples // answer sent → its check green
 	echoed   figures.Samples // key sent → its echo there
+	seen     figures.Samples // check green → so in the instructor's grid
 
 	place     int // in the queue, the last one seen
 	exercises int // done, all checks green
