@@ -248,7 +248,7 @@ test.describe('a class', () => {
     await expect(desk(fay)).not.toContainText('has closed')
     await expect(notices(fay)).toContainText('Grace has opened the lesson')
 
-    await grace.getByRole('button', { name: 'End', exact: true }).click()
+    await grace.getByRole('button', { name: 'No end' }).click()
     await grace.getByLabel('New end').fill('2030-01-02T10:30')
     await grace.getByRole('button', { name: 'Save' }).click()
     await expect(grace.getByRole('button', { name: /^Ends .*2030/ })).toBeVisible()
@@ -328,9 +328,9 @@ test.describe('a class of sixty', () => {
 
   test('the projector names nobody', async ({ sixty, browser }) => {
     const page = await open(sixty, browser, '?projector', { viewport: { width: 1280, height: 720 } })
-    await expect(page.locator('.wall-checks > li')).toHaveCount(7)
+    await expect(page.locator('.board-checks > li')).toHaveCount(7)
     expect(await page.content()).not.toContain('Lovelace')
-    const size = await page.locator('.wall-says').first().evaluate((e) => Number.parseFloat(getComputedStyle(e).fontSize))
+    const size = await page.locator('.board-says').first().evaluate((e) => Number.parseFloat(getComputedStyle(e).fontSize))
     expect(size, 'the size of a check on the wall').toBeGreaterThanOrEqual(20)
     expect(await page.evaluate(() => document.documentElement.scrollHeight - innerHeight), 'what is below the edge of the wall').toBeLessThanOrEqual(0)
   })
@@ -346,7 +346,7 @@ test.describe('a class of sixty', () => {
       expect(await violations(page)).toEqual([])
       await page.keyboard.press('Escape')
       await page.goto(`${sixty.url}${sixty.class}?projector`)
-      await expect(page.locator('.wall-checks > li').first()).toBeVisible()
+      await expect(page.locator('.board-checks > li').first()).toBeVisible()
       expect(await violations(page)).toEqual([])
     })
   }

@@ -22,7 +22,7 @@ export class ApilabClassChecks extends LightElement {
   private check(n: number, says: string, stats: Stats | undefined, all: number): TemplateResult {
     const passed = stats?.passed ?? 0
     return html`<li value=${n + 1}>
-      <p class="side-says"><span class="side-number">${n + 1}</span>${inline(says)}</p>
+      <p class="side-says"><span class="side-number">${n + 1}</span><span>${inline(says)}</span></p>
       <p class="side-share"><meter min="0" max=${Math.max(1, all)} value=${passed} aria-label="Passed"></meter><span><b>${passed}</b> of ${all} pass</span>${stats?.median ? html`<span class="faint">median ${span(stats.median / 1e6)}</span>` : nothing}</p>
       ${stats?.why ? html`<p class="side-why"><b>${stats.count ?? 1}×</b> ${inline(stats.why)}</p>` : nothing}
     </li>`

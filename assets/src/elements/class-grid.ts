@@ -5,9 +5,10 @@ import { blocks, brief, byExercise, idle, level, patience, sentence, span, stuck
 import { icon } from '../icons'
 import type { Cell, ClassLesson, Column, Row } from '../protocol/class-messages'
 import { LightElement } from './base'
+import { legend } from './class-legend'
 
 /** What a row needs beside its cells, and a cell, in px: as many blocks stand side by side as have room. */
-const rowWidth = 216
+const rowWidth = 220
 const cellWidth = 19
 const gap = 20
 
@@ -46,12 +47,13 @@ export class ApilabClassGrid extends LightElement {
 
   override render() {
     return html`<div class="grid-blocks" @keydown=${this.key}>${blocks(this.rows, this.count).map((rows, i) => this.block(rows, i))}</div>
-      ${this.columns.length === 0 ? html`<p class="grid-note">This lesson has no exercises. Choose another one above to see checks.</p>` : nothing}`
+      ${this.columns.length === 0 ? html`<p class="grid-note">This lesson has no exercises. Choose another one above to see checks.</p>` : legend()}`
   }
 
   private block(rows: Row[], i: number): TemplateResult {
     const groups = byExercise(this.columns)
     return html`<table class="grid" role="grid" aria-label="Learners and checks${this.count > 1 ? `, part ${i + 1}` : ''}">
+      <colgroup><col class="col-name"><col class="col-signs">${this.columns.map(() => html`<col class="col-check">`)}</colgroup>
       <thead>
         <tr class="grid-exercises"><th scope="col" rowspan="2">Learner</th><th scope="col" rowspan="2"><span class="visually-hidden">Signs</span></th>${groups.map((group) => html`<th scope="colgroup" colspan=${group.columns.length} title=${group.title}><span>${group.title}</span></th>`)}</tr>
         <tr>${this.columns.map((column, n) => html`<th scope="col" class="number ${groups.some((g) => g.first === n) ? 'first' : ''}" title=${column.says}>${n + 1}<span class="visually-hidden"> ${column.says}</span></th>`)}</tr>

@@ -64,7 +64,7 @@ export class ApilabClassLearner extends LightElement {
   private check(n: number, says: string, cell: Cell | undefined): TemplateResult | typeof nothing {
     if (!cell) return nothing
     return html`<li value=${n + 1}>
-      <p class="side-says"><span class="cell mark" data-state=${cell.state} data-level=${level(cell, this.now)} ?data-tried=${cell.since !== undefined} aria-hidden="true"></span><span class="side-number">${n + 1}</span>${inline(says)}</p>
+      <p class="side-says"><span class="cell mark" data-state=${cell.state} data-level=${level(cell, this.now)} ?data-tried=${cell.since !== undefined} aria-hidden="true"></span><span><span class="side-number">${n + 1}</span> ${inline(says)}</span></p>
       <p class="side-state">${sentence(cell, this.now)}</p>
       ${cell.why ? html`<p class="side-why">${inline(cell.why)}</p>` : nothing}
     </li>`

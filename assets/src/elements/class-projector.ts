@@ -5,6 +5,7 @@ import { byExercise, level } from '../class-rows'
 import type { CellState, Stats } from '../protocol/class-messages'
 import { inline } from '../text'
 import { LightElement } from './base'
+import { legend } from './class-legend'
 
 /** With so many checks a lesson is shown as a whole; a longer one exercise by exercise. */
 const fits = 7
@@ -39,14 +40,14 @@ export class ApilabClassProjector extends LightElement {
     const whole = checks.length <= fits && !this.exercise
     const current = groups.find((g) => g.exercise === this.exercise) ?? this.front(groups)
     const shown = whole ? groups : current ? [current] : []
-    return html`<div class="wall" style="--checks: ${shown.reduce((n, g) => n + g.columns.length, 0)}">
-      <header class="wall-head"><h1>${lessons.find((l) => l.id === lesson)?.title ?? this.name}</h1><p>${rows.filter((r) => r.pages > 0).length} of ${rows.length} here</p></header>
-      ${shown.map((group) => html`<section><h2>${group.title}</h2><ol class="wall-checks">${group.columns.map((column, i) => this.check(group.first + i, column.says, room.grid.stats[group.first + i]))}</ol></section>`)}
-      ${checks.length === 0 ? html`<p class="wall-note">This lesson has no exercises.</p>` : ''}
-      <footer class="wall-foot">
+    return html`<div class="board" style="--checks: ${shown.reduce((n, g) => n + g.columns.length, 0)}">
+      <header class="board-head"><h1>${lessons.find((l) => l.id === lesson)?.title ?? this.name}</h1><p>${rows.filter((r) => r.pages > 0).length} of ${rows.length} here</p></header>
+      ${shown.map((group) => html`<section><h2>${group.title}</h2><ol class="board-checks">${group.columns.map((column, i) => this.check(group.first + i, column.says, room.grid.stats[group.first + i]))}</ol></section>`)}
+      ${checks.length === 0 ? html`<p class="board-note">This lesson has no exercises.</p>` : ''}
+      <footer class="board-foot">
         <label>Lesson <select @change=${this.show}>${lessons.map((l) => html`<option value=${l.id} ?selected=${l.id === lesson}>${l.title}</option>`)}</select></label>
         <label>Exercise <select @change=${(e: Event) => (this.exercise = (e.target as HTMLSelectElement).value)}><option value="">${checks.length <= fits ? 'All' : 'Where the class is'}</option>${groups.map((g) => html`<option value=${g.exercise} ?selected=${g.exercise === this.exercise}>${g.title}</option>`)}</select></label>
-        <span role="status">${room.connected === 'open' ? 'Live' : 'Reconnecting'}</span>
+        <span role="status">${room.connected === 'open' ? 'Live' : 'Reconnecting'}</span>${legend()}
       </footer>
     </div>`
   }
@@ -58,9 +59,9 @@ export class ApilabClassProjector extends LightElement {
       .sort((a, b) => places.indexOf(a.state) - places.indexOf(b.state) || level(b, room.now) - level(a, room.now))
     const passed = stats?.passed ?? 0
     return html`<li>
-      <p class="wall-says">${inline(says)}</p>
-      <p class="wall-count"><b>${passed}</b><span> of ${cells.length}</span></p>
-      <p class="wall-units" role="img" aria-label="${passed} of ${cells.length} pass">${cells.map((cell) => html`<i class="cell" data-state=${cell.state} data-level=${level(cell, room.now)} ?data-tried=${cell.since !== undefined}></i>`)}</p>
+      <p class="board-says">${inline(says)}</p>
+      <p class="board-count"><b>${passed}</b><span> of ${cells.length}</span></p>
+      <p class="board-units" role="img" aria-label="${passed} of ${cells.length} pass">${cells.map((cell) => html`<i class="cell" data-state=${cell.state} data-level=${level(cell, room.now)} ?data-tried=${cell.since !== undefined}></i>`)}</p>
     </li>`
   }
 

@@ -52,7 +52,7 @@ export class ApilabClassroom extends LightElement {
           <button type="button" class="button" @click=${() => write()}>Message all</button>
           <button type="button" class="button" @click=${handOut}>Hand out</button>
           <button type="button" class="button" @click=${pace}>Lessons</button>
-          <button type="button" class="button" @click=${extend}>${room.grid.class.ends ? html`Ends ${moment(room.grid.class.ends)}` : 'End'}</button>
+          <button type="button" class="button" @click=${extend}>${room.grid.class.ends ? `Ends ${moment(room.grid.class.ends)}` : 'No end'}</button>
           <details class="room-menu"><summary class="button">Export</summary><div><a href="${location.pathname}/progress.csv" download>CSV, for a spreadsheet</a><a href="${location.pathname}/progress.json" download>JSON, for a program</a></div></details>
           <a class="button" href="?projector" target="_blank">Projector</a>
         </div>
@@ -67,7 +67,7 @@ export class ApilabClassroom extends LightElement {
       ${handout ? html`<apilab-class-handout .handout=${handout} ?nameless=${this.nameless}></apilab-class-handout>` : nothing}
       <div class="room-body">
         ${rows.length === 0 ? this.nobody() : shown.length === 0 ? html`<div class="room-empty"><p>No learner is ${this.query ? `called “${this.query}”` : 'like this'}. <button type="button" class="button" @click=${this.all}>Show all</button></p></div>` : html`<apilab-class-grid .rows=${shown} .columns=${room.grid.checks} .lesson=${lessons.find((l) => l.id === lesson)} .now=${room.now} selected=${this.selected} ?nameless=${this.nameless} @select=${this.select}></apilab-class-grid>`}
-        <aside class="room-side" aria-label=${this.selected ? 'Learner' : 'Checks'}>
+        <aside class="room-side" tabindex="0" aria-label=${this.selected ? 'Learner' : 'Checks'}>
           ${this.selected && room.row(this.selected) ? html`<apilab-class-learner learner=${this.selected} .now=${room.now} .grid=${room.grid} ?nameless=${this.nameless} @close=${this.close}></apilab-class-learner>` : html`<apilab-class-checks .grid=${room.grid}></apilab-class-checks>`}
         </aside>
       </div>`

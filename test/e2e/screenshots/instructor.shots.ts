@@ -21,7 +21,7 @@ test('a class of sixty, in light and dark, and on the wall', async ({ browser })
     }
     await page.emulateMedia({ colorScheme: 'light' })
     await page.goto(`${sixty.url}${sixty.class}?projector`)
-    await expect(page.locator('.wall-checks > li').first()).toBeVisible()
+    await expect(page.locator('.board-checks > li').first()).toBeVisible()
     await take('instructor-projector')
   } finally {
     await page.close()
