@@ -8,21 +8,43 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/apilab/apilab/cluster"
+	"github.com/apilab/apilab/cluster/embedded/wire"
 )
 
 var _ cluster.Freezer = (*instance)(nil)
 
 // Freeze implements cluster.Freezer.
-func (i *instance) Freeze(context.Context) error {
+func (i *instance) Freeze(ctx context.Context) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if health := i.health.Get(); !health.Ready {
 		return fmt.Errorf("freeze cluster %s: it is not ready: %s", i.config.ID, health.Reason)
 	}
+	i.run.trim(ctx)
 	if err := i.run.process.Freeze(); err != nil {
 		return fmt.Errorf("freeze cluster %s: %w", i.config.ID, err)
 	}
 	return nil
+}
+
+// trimTime bounds the wait for memory to be given back. A cluster that is too busy for it sleeps with what it has.
+const trimTime = 5 * time.Second
+
+// trim lets the process give back memory that it does not need.
+func (r *run) trim(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, trimTime)
+	defer cancel()
+	r.process.Tell(wire.Trim)
+	for {
+		select {
+		case m, alive := <-r.messages:
+			if m.Trimmed || !alive {
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // Thaw implements cluster.Freezer.

@@ -44,7 +44,6 @@ func Main(ctx context.Context, _ []string) int {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	go obey(input, stop)
 
 	var mu sync.Mutex
 	out := json.NewEncoder(status)
@@ -53,6 +52,7 @@ func Main(ctx context.Context, _ []string) int {
 		defer mu.Unlock()
 		_ = out.Encode(m) // a parent that cannot be told is gone, which obey notices
 	}
+	go obey(input, stop, report)
 	err = controlplane.Run(ctx, config, listener, report)
 	if errors.Is(context.Cause(ctx), errAsked) {
 		return 0
@@ -68,15 +68,19 @@ var errAsked = errors.New("asked to stop")
 
 // obey reads the parent's commands. When the parent is gone, so is this process, with nothing to wait for: etcd's data is
 // safe at any moment.
-func obey(input *bufio.Reader, stop context.CancelCauseFunc) {
+func obey(input *bufio.Reader, stop context.CancelCauseFunc, report func(wire.Message)) {
 	for {
 		line, err := input.ReadString('\n')
 		if errors.Is(err, io.EOF) || err != nil {
 			os.Exit(1)
 		}
-		if strings.TrimSpace(line) == wire.Stop {
+		switch strings.TrimSpace(line) {
+		case wire.Stop:
 			stop(errAsked)
 			time.AfterFunc(closeTime, func() { os.Exit(1) })
+		case wire.Trim:
+			controlplane.Trim()
+			report(wire.Message{Trimmed: true})
 		}
 	}
 }

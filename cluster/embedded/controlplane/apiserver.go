@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 
 	"github.com/spf13/pflag"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apiserver"
@@ -36,6 +37,15 @@ var ServiceIP = net.IPv4(10, 96, 0, 1)
 
 const serviceCIDR = "10.96.0.0/16"
 
+// seldom are resource types that nobody here lists again and again: their requests go to the store, which is in this
+// process, without a cache that takes 20 goroutines and a timer for each.
+var seldom = []string{
+	"clustertrustbundles.certificates.k8s.io", "podcertificaterequests.certificates.k8s.io",
+	"csinodes.storage.k8s.io", "csidrivers.storage.k8s.io", "csistoragecapacities.storage.k8s.io", "volumeattachments.storage.k8s.io",
+	"devicetaintrules.resource.k8s.io", "runtimeclasses.node.k8s.io", "leasecandidates.coordination.k8s.io",
+	"ipaddresses.networking.k8s.io", "servicecidrs.networking.k8s.io",
+}
+
 // flags are kube-apiserver's. What is not set is upstream's default.
 func (c *controlPlane) flags() []string {
 	return []string{
@@ -60,10 +70,12 @@ func (c *controlPlane) flags() []string {
 		"--kubelet-preferred-address-types=InternalIP,Hostname",
 		"--service-cluster-ip-range=" + serviceCIDR,
 		"--profiling=false",
+		"--etcd-count-metric-poll-period=0", // a goroutine for each resource type, which counts the objects every minute
 		// Two goroutines for each resource type, which read all keys again and again: one for the seats of requests in
 		// priority and fairness, one to find errors in upstream's cache. And what several API servers tell each other
 		// through the store, every 10 s: this one is alone.
-		"--feature-gates=SizeBasedListCostEstimate=false,DetectCacheInconsistency=false,UnknownVersionInteroperabilityProxy=false",
+		"--feature-gates=SizeBasedListCostEstimate=false,DetectCacheInconsistency=false,UnknownVersionInteroperabilityProxy=false,APIServerIdentity=false",
+		"--watch-cache-sizes=" + strings.Join(seldom, "#0,") + "#0",
 	}
 }
 
@@ -118,8 +130,11 @@ func newAPIServer(c *controlPlane) (*apiServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The documents have been made of these; 7 MB. Who still wants them calls GetDefinitions.
+	// The documents have been made of these; 7 MB. Who still wants them calls GetDefinitions. The function is one that
+	// upstream puts there, and holds them, too.
 	generic.OpenAPIV3Config.Definitions = nil
+	generic.OpenAPIV3Config.GetOperationIDAndTagsFromRoute = nil
+	forgetInstallation(kube)
 	return &apiServer{run: prepared.Run}, nil
 }
 

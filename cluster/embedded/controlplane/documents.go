@@ -38,7 +38,8 @@ func serveDocuments(server *genericapiserver.GenericAPIServer, config *genericap
 	for _, service := range all.RegisteredWebServices() {
 		document := func() http.Handler {
 			documents := mux.NewPathRecorderMux("openapi/v3")
-			routes.OpenAPI{V3Config: config.OpenAPIV3Config}.InstallV3(restful.NewContainer().Add(service), documents)
+			own := *config.OpenAPIV3Config // it is written to
+			routes.OpenAPI{V3Config: &own}.InstallV3(restful.NewContainer().Add(service), documents)
 			return documents
 		}
 		// The list has the hash of each document, so all are made once.

@@ -39,6 +39,7 @@ func startEtcd(ctx context.Context) (etcd, error) {
 	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.New(zapcore.NewCore(
 		zapcore.NewConsoleEncoder(zap.NewProductionEncoderConfig()), zapcore.AddSync(os.Stderr), zap.ErrorLevel)))
 	cfg.UnsafeNoFsync = true
+	cfg.BackendBatchInterval = time.Second // what is not in its file yet is in its log; an idle etcd looks at each
 	cfg.TickMs = uint(etcdTick.Milliseconds())
 	cfg.ElectionMs = uint(etcdElection.Milliseconds())
 	cfg.QuotaBackendBytes = -1 // none, see quota

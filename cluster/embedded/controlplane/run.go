@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/apilab/apilab/cluster/embedded/controlplane/workqueuemetrics"
 	"github.com/apilab/apilab/cluster/embedded/pki"
 	"github.com/apilab/apilab/cluster/embedded/process"
 	"github.com/apilab/apilab/cluster/embedded/wire"
@@ -45,6 +46,7 @@ func Run(ctx context.Context, config wire.Config, listener net.Listener, report 
 	}
 	defer lock.Close()
 	quietLogs()
+	workqueuemetrics.Off()
 	tuneForStart()
 
 	c := &controlPlane{config: config, pki: pkiDir, listener: listener, report: report}

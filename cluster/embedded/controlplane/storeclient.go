@@ -23,14 +23,26 @@ var newStoreClient func(storagebackend.TransportConfig) (*etcdkubernetes.Client,
 // The API server's objects may take limit bytes.
 func (e etcd) connectInside(ctx context.Context, limit int64) {
 	bound := &quota{etcd: e, limit: limit}
+	shared := v3client.New(e.Server)
 	newStoreClient = func(storagebackend.TransportConfig) (*etcdkubernetes.Client, error) {
-		c := &etcdkubernetes.Client{Client: v3client.New(e.Server)}
+		c := &etcdkubernetes.Client{Client: clientv3.NewCtxClient(ctx)}
+		c.KV, c.Maintenance = shared.KV, shared.Maintenance
+		c.Watcher, c.Lease = sharedWatcher{shared.Watcher}, sharedLease{shared.Lease}
 		c.Kubernetes = bounded{Interface: c, quota: bound}
 		return c, nil
 	}
 	// The API server asks each endpoint of its client whether it can tell how far a watch is, and this client has none.
-	feature.DefaultFeatureSupportChecker.CheckClient(ctx, endpoint{v3client.New(e.Server)}, storage.RequestWatchProgress)
+	feature.DefaultFeatureSupportChecker.CheckClient(ctx, endpoint{shared}, storage.RequestWatchProgress)
 }
+
+// sharedWatcher and sharedLease are one stream to etcd for all resource types; who closes its client closes that of none.
+type (
+	sharedWatcher struct{ clientv3.Watcher }
+	sharedLease   struct{ clientv3.Lease }
+)
+
+func (sharedWatcher) Close() error { return nil }
+func (sharedLease) Close() error   { return nil }
 
 type endpoint struct{ client *clientv3.Client }
 

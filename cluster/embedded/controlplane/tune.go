@@ -27,6 +27,9 @@ func tuneForIdle() {
 	debug.FreeOSMemory()
 }
 
+// Trim gives back what can be of the memory that a working cluster has taken, before it sleeps.
+func Trim() { debug.FreeOSMemory() }
+
 // collect sets how much garbage there may be, unless who started us has said it by GOGC.
 func collect(percent int) {
 	if os.Getenv("GOGC") == "" {

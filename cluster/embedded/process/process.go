@@ -178,10 +178,13 @@ func (p *Process) Frozen() bool {
 	return p.frozen
 }
 
+// Tell writes a line to the child's input. A child that has ended does not hear it.
+func (p *Process) Tell(line string) { _, _ = io.WriteString(p.stdin, line+"\n") }
+
 // Stop tells the child a last line, which asks it to end, and kills it when ctx ends first.
 func (p *Process) Stop(ctx context.Context, line string) {
 	p.Thaw()
-	_, _ = io.WriteString(p.stdin, line+"\n") // fails when it has ended already
+	p.Tell(line)
 	select {
 	case <-p.done:
 	case <-ctx.Done():

@@ -11,6 +11,9 @@ const (
 // Stop is the command to close the data cleanly and exit. The end of the input means the parent is gone: exit at once.
 const Stop = "stop"
 
+// Trim is the command to give back memory, which is answered with a Message.
+const Trim = "trim"
+
 // Config is the first line of the child's standard input, in JSON.
 type Config struct {
 	ID         string `json:"id"`
@@ -36,6 +39,8 @@ type Message struct {
 	Begin string `json:"begin,omitempty"` // the phase of that name begins, and the one before it is done
 	Ready bool   `json:"ready,omitempty"` // all phases are done
 	Error string `json:"error,omitempty"` // why the child is about to exit
+
+	Trimmed bool `json:"trimmed,omitempty"` // the answer to Trim
 }
 
 // Phases are the names of the phases in order, and what each says to the learner when it is done.
