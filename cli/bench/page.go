@@ -38,7 +38,7 @@ func open(ctx context.Context, s *subject.Subject) (*page, error) {
 		return nil, fmt.Errorf("open the first page: %w", err)
 	}
 	p := &page{}
-	p.Page, err = b.Connect(ctx, p)
+	p.Page, err = b.Connect(ctx, "/ws", p)
 	return p, err
 }
 

@@ -51,9 +51,13 @@ type reply struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// Connect opens a page's websocket, which lives until ctx ends.
-func (b *Browser) Connect(ctx context.Context, listener Listener) (*Page, error) {
-	conn, _, err := websocket.Dial(ctx, "ws"+b.base.JoinPath("/ws").String()[len("http"):], &websocket.DialOptions{
+// Connect opens a page's websocket by its path, "/ws" for a learner's own. It lives until ctx ends.
+func (b *Browser) Connect(ctx context.Context, path string, listener Listener) (*Page, error) {
+	u, err := b.base.Parse(path)
+	if err != nil {
+		return nil, err
+	}
+	conn, _, err := websocket.Dial(ctx, u.String(), &websocket.DialOptions{ // it takes http for ws
 		HTTPClient:   b.client,
 		HTTPHeader:   http.Header{"Origin": {b.origin()}},
 		Subprotocols: []string{protocol.Subprotocol},
