@@ -15,12 +15,16 @@ export class Apilab {
   private process?: ChildProcess
   private log = ''
 
-  /** The variables take the place of those of the tests' own environment. */
-  constructor(private readonly variables: NodeJS.ProcessEnv = {}) {}
+  /** The variables take the place of those of the tests' own environment; a server of classes lets an admin in first. */
+  constructor(
+    private readonly variables: NodeJS.ProcessEnv = {},
+    private readonly classes = false,
+  ) {}
 
   async start(): Promise<this> {
     const port = this.url ? new URL(this.url).port : '0'
-    const child = spawn(binary, ['--no-open', '--data-dir', this.dataDir, '--port', port], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...this.variables } })
+    const where = this.classes ? ['serve', '--listen', `127.0.0.1:${port}`] : ['--port', port]
+    const child = spawn(binary, [...where, '--no-open', '--data-dir', this.dataDir], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...this.variables } })
     this.process = child
     this.log = ''
     await new Promise<void>((resolve, reject) => {

@@ -29,6 +29,9 @@ func TestScenarios(t *testing.T) {
 			e.Setenv("APILAB_DATA_DIR", filepath.Join(e.WorkDir, "data"))
 			e.Setenv("APILAB_NO_OPEN", "true")
 			e.Setenv("KUBECONFIG", filepath.Join(e.WorkDir, "kubeconfig"))
+			if err := people(e.Values); err != nil {
+				return err
+			}
 			return os.Mkdir(filepath.Join(e.WorkDir, "home"), 0o700)
 		},
 		Condition: func(name string) (bool, error) {
@@ -52,6 +55,8 @@ func TestScenarios(t *testing.T) {
 			"orphans": orphans,
 			"murder":  murder,
 			"fetch":   fetch,
+			"browse":  browse,
+			"find":    find,
 		},
 	})
 }
