@@ -21,8 +21,8 @@ const prefix = "apilab-"
 // ownGroup is where a server moves itself, as control groups of version 2 hold either processes or groups.
 const ownGroup = prefix + "server"
 
-// wholeWeight is the weight of all shares together, beside the machine's other programs; 100 is usual.
-const wholeWeight = 400
+// ownWeight is the weight of the server beside all shares together, which have 100: it does little, and all wait for it.
+const ownWeight = 500
 
 // delegate is what to do where the group is not this server's alone.
 const delegate = "start it in a group of its own: `systemd-run --user --scope -p Delegate=yes apilab serve …` (as root without --user)"
@@ -145,11 +145,9 @@ func (p place) open(parent string) error {
 		return err
 	}
 	if p.version == 2 {
-		if err := enable(p.dir, p.controllers); err != nil {
-			return err
-		}
+		return enable(p.dir, p.controllers)
 	}
-	return p.set(p.dir, map[string]int64{"cpu": wholeWeight})
+	return nil
 }
 
 // passOn lets the groups in a group have its controllers. Those that it has itself must be in one of them first.
@@ -170,7 +168,10 @@ func passOn(dir string, names []string) error {
 		_ = os.Remove(own)
 		return fmt.Errorf("other programs are in this one's control group %s: %s", dir, delegate)
 	}
-	return err
+	if err != nil || !slices.Contains(names, "cpu") {
+		return err
+	}
+	return write(filepath.Join(own, "cpu.weight"), strconv.Itoa(ownWeight))
 }
 
 func enable(dir string, names []string) error {

@@ -246,3 +246,53 @@ func TestParse(t *testing.T) {
 		}
 	}
 }
+
+// TestFiles looks at what is written where, on folders that stand for the kernel's of either version.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	for version, files := range map[int]map[string]string{
+		1: {"cpu.shares": "512", "memory.limit_in_bytes": "268435456", "pids.max": "512", "cgroup.procs": "42", "memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n"},
+		2: {"cpu.weight": "50", "memory.max": "268435456", "pids.max": "512", "cgroup.procs": "42", "memory.events": "low 0\noom 4\noom_kill 3\noom_group_kill 0\n"},
+	} {
+		l := &Limits{o: Options{Memory: 256 << 20}.withDefaults(), kills: map[string]int{}}
+		p := place{dir: t.TempDir(), version: version, controllers: controllers}
+		l.places = []place{p}
+		group := filepath.Join(p.dir, "shells-one")
+		if err := os.Mkdir(group, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range files {
+			if !strings.Contains(name, "oom") && name != "memory.events" {
+				text = ""
+			}
+			if err := os.WriteFile(filepath.Join(group, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		share := l.Shells("one")
+		if _, err := share.enter(42); err != nil {
+			t.Errorf("version %d: %v", version, err)
+		}
+		for name, want := range files {
+			if text, _ := os.ReadFile(filepath.Join(group, name)); string(text) != want {
+				t.Errorf("version %d: %s is %q", version, name, text)
+			}
+		}
+		if n := l.killed("shells-one"); n != 3 || !share.Exhausted() {
+			t.Errorf("version %d: %d were killed", version, n)
+		}
+	}
+}
+
+// TestSays is what doctor prints.
+func TestSays(t *testing.T) {
+	t.Parallel()
+	l := &Limits{}
+	if says, _ := l.Says(); says != "by priorities of processes alone" {
+		t.Errorf("without groups: %s", says)
+	}
+	l.places = []place{{version: 1, controllers: []string{"memory"}}, {version: 1, controllers: []string{"cpu"}}}
+	if says, _ := l.Says(); says != "cpu, memory of each, by control groups of version 1" {
+		t.Errorf("with groups: %s", says)
+	}
+}
