@@ -45,19 +45,19 @@ type exchange struct {
 func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, from entrance) {
 	who, refusal := g.authenticate(r, from)
 	if refusal != nil {
-		writeStatus(w, refusal)
+		writeStatus(w, r, refusal)
 		return
 	}
 	leave, ok := g.crowd.enter(who.learner)
 	if !ok {
-		writeStatus(w, crowded())
+		writeStatus(w, r, crowded())
 		return
 	}
 	defer leave()
 	ctx, done := g.begin(r.Context(), from, who)
 	defer done()
 	if refusal := g.revoked(ctx, from, who); refusal != nil {
-		writeStatus(w, refusal)
+		writeStatus(w, r, refusal)
 		return
 	}
 	r = r.WithContext(ctx)
@@ -188,7 +188,7 @@ func (x *exchange) fail(w http.ResponseWriter, r *http.Request, err error) {
 		status = unavailable(string(says))
 	}
 	x.failed(Status{Code: int(status.Code), Reason: string(status.Reason), Message: status.Message})
-	writeStatus(w, status)
+	writeStatus(w, r, status)
 }
 
 func (x *exchange) failed(status Status) {

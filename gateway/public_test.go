@@ -114,7 +114,7 @@ func TestPublicAddress(t *testing.T) {
 		"another's cluster":          {b.own(0), "/clusters/" + b.tokens.address("bob") + "/version", 403, "for the cluster of local, and the address names that of bob"},
 		"another's cluster, by name": {b.own(0), "/clusters/bob/version", 403, "names that of bob"},
 		"an escaped name":            {b.own(0), "/clusters/%6cocal/version", 403, "names that of %6cocal"},
-		"a later generation":         {b.own(1), "/version", 401, "was revoked"},
+		"a later generation":         {b.own(1), "/version", 403, "was revoked"},
 		"a learner who may not":      {b.tokens.token(credential{learner: "eve"}), "/version", 403, "your class is over"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -260,7 +260,7 @@ func TestRevokedTokens(t *testing.T) {
 	b.Revoke(learner, 1)
 	ends(t, "a watch with a revoked token", old)
 	<-left
-	if response, body := b.ask(t, b.own(0), "/version"); response.StatusCode != http.StatusUnauthorized || !strings.Contains(body, "revoked: get a new one") {
+	if response, body := b.ask(t, b.own(0), "/version"); response.StatusCode != http.StatusForbidden || !strings.Contains(body, "revoked: get a new one") {
 		t.Errorf("a request with it: %d %s", response.StatusCode, body)
 	}
 	current := b.watch(t, b.own(1))
@@ -297,6 +297,18 @@ func TestLongRequestsAreLookedAtAgain(t *testing.T) {
 			t.Errorf("a revoked token goes on: %v", context.Cause(ctx))
 		}
 	})
+}
+
+// kubectl shows a refused discovery as "unknown", unless it is text.
+func TestRefusedDiscoveryIsText(t *testing.T) {
+	t.Parallel()
+	b := newPublicBench(t, func(http.ResponseWriter, *http.Request) { t.Error("the API server was asked") })
+	response, body := b.ask(t, b.own(1), "/api", func(r *http.Request) {
+		r.Header.Set("Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json")
+	})
+	if response.StatusCode != http.StatusForbidden || !strings.HasPrefix(response.Header.Get("Content-Type"), "text/plain") || !strings.HasPrefix(body, "this kubeconfig was revoked") {
+		t.Errorf("%d %s %q", response.StatusCode, response.Header.Get("Content-Type"), body)
+	}
 }
 
 func TestGenerationThatCannotBeLookedUp(t *testing.T) {

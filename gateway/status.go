@@ -36,7 +36,16 @@ func failure(code int32, reason metav1.StatusReason, says string) *metav1.Status
 	}
 }
 
-func writeStatus(w http.ResponseWriter, status *metav1.Status) {
+// discovers tells whether a request is client-go's for aggregated discovery. It reads no Status there, only text.
+func discovers(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Accept"), "g=apidiscovery.k8s.io")
+}
+
+func writeStatus(w http.ResponseWriter, r *http.Request, status *metav1.Status) {
+	if discovers(r) {
+		http.Error(w, status.Message, int(status.Code))
+		return
+	}
 	data, err := json.Marshal(status)
 	if err != nil {
 		http.Error(w, status.Message, int(status.Code))

@@ -100,6 +100,7 @@ func (g *Gateway) revoked(ctx context.Context, e entrance, who caller) *metav1.S
 	return nil
 }
 
+// outdated is no 401, whose message clients replace by one of their own.
 func outdated(e entrance) *metav1.Status {
-	return unauthorized("this kubeconfig was revoked: get a new one (" + e.source() + ")")
+	return forbidden("this kubeconfig was revoked: get a new one (" + e.source() + ")")
 }
