@@ -14,7 +14,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 
 # The rooms that do not link the control plane; vet and staticcheck would compile all of Kubernetes for the others.
 LIGHT := ./assets ./checker/... ./cli/... ./cluster ./cluster/kind/... ./cluster/learner/... ./cluster/observe ./content/... ./exercises/... ./gateway/... ./server/... ./shell/... ./test/doors/...
-SCENARIOS := ./test/scenarios ./test/kind ./test/streams
+SCENARIOS := ./test/scenarios ./test/ownmachine ./test/kind ./test/streams
 HEAVY := . ./cluster/embedded/...
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
@@ -44,7 +44,7 @@ assets/dist/.built: assets/node_modules/.installed $(WEB_SOURCES) $(filter %.md,
 
 ##@ Prove
 .PHONY: test
-test: lint test-unit test-web test-embedded test-scenarios test-operator verify test-e2e ## everything that CI runs
+test: lint test-unit test-web test-embedded test-scenarios test-operator test-ownmachine verify test-e2e ## everything that CI runs
 
 .PHONY: test-unit
 # One package at a time: several of them start whole control planes and shells.
@@ -81,6 +81,10 @@ test-operator: $(BIN) operators ## the reference operator, and the project that 
 	cd operator && go vet ./... && go run $(STATICCHECK) ./...
 	cd operator && APILAB_BIN=$(CURDIR)/$(BIN) go test -count=1 ./...
 	APILAB_TEST_OPERATOR=1 go test -count=1 ./cli/workspace
+
+.PHONY: test-ownmachine
+test-ownmachine: $(BIN) operators ## learners of a class with kubectl and an operator on their own machine
+	APILAB_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 20m ./test/ownmachine
 
 .PHONY: test-e2e
 test-e2e: $(BIN) ## a person's way through the pages, in Chromium, with axe
