@@ -7,10 +7,10 @@ class FakeSocket {
   readyState = 0
   sent: { type: string; id: number }[] = []
   onopen?: () => void
-  onclose?: (() => void) | null
+  onclose?: ((event: { code: number }) => void) | null
   onmessage?: ((event: { data: string }) => void) | null
   send = (data: string) => void this.sent.push(JSON.parse(data) as { type: string; id: number })
-  close = () => this.onclose?.()
+  close = () => this.onclose?.({ code: 1006 })
   say = (message: object) => this.onmessage?.({ data: JSON.stringify(message) })
 }
 
@@ -55,6 +55,15 @@ afterEach(() => {
 })
 
 describe('the session', () => {
+  test('says that the server was started again, and nothing where only the connection was lost', () => {
+    const { session, connect } = setUp()
+    const socket = connect()
+    for (const run of ['a', 'a']) socket.say({ ...hello, run })
+    expect(session.notices).toEqual([])
+    socket.say({ ...hello, run: 'b' })
+    expect(session.notices.map((notice) => notice.text)).toEqual([expect.stringContaining('started again')])
+  })
+
   test('knows after hello what the server knows, null lists included', () => {
     const { session, connect } = setUp()
     connect()

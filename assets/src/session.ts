@@ -24,6 +24,7 @@ export class Session extends EventTarget {
   backends: string[] = []
   rv = ''
   version = ''
+  private run?: string
   shell: 'sandboxed' | 'host' = 'sandboxed'
   terminals: TerminalInfo[] = []
   editors: EditorRequest[] = []
@@ -153,6 +154,10 @@ export class Session extends EventTarget {
           this.notify('info', `apilab was updated to ${message.version}. Load the page again to use it.`)
         }
         this.version = message.version
+        if (this.run && message.run && this.run !== message.run) {
+          this.notify('info', 'apilab was started again. Your cluster, files and progress are as they were; terminals begin anew.')
+        }
+        this.run = message.run
         this.shell = message.shell
         this.cluster = message.cluster
         this.backends = message.backends ?? []

@@ -5,6 +5,7 @@ package hub
 
 import (
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"sync"
 	"time"
@@ -84,6 +85,7 @@ type Hub struct {
 	o   Options
 	id  string // the learner's
 	log *slog.Logger
+	run string // names this run of the server to pages that come back
 
 	ctx   context.Context // ends with the hub
 	stop  context.CancelFunc
@@ -134,6 +136,7 @@ func New(o Options) *Hub {
 		o:         o,
 		id:        o.Learner.ID,
 		log:       o.Logger.With("learner", o.Learner.ID),
+		run:       rand.Text(),
 		ctx:       ctx,
 		stop:      stop,
 		changed:   make(chan struct{}, 1),
@@ -235,6 +238,7 @@ func (h *Hub) Close() {
 func (h *Hub) hello() protocol.Hello {
 	hello := protocol.Hello{
 		Version:   h.o.Version,
+		Run:       h.run,
 		Learner:   h.o.Learner.Name,
 		Cluster:   h.status,
 		Terminals: h.terminalList(),

@@ -18,6 +18,7 @@ type (
 	// Hello is the first message of each connection: everything that the page draws.
 	Hello struct {
 		Version   string                  `json:"version"`
+		Run       string                  `json:"run"` // names this run of the server: another one than before means that it was started again
 		Learner   string                  `json:"learner"`
 		Cluster   cluster.Status          `json:"cluster"`
 		Terminals []Terminal              `json:"terminals"`

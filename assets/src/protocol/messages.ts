@@ -97,6 +97,8 @@ export type Level = 'info' | 'warning' | 'error'
 export interface Hello {
   type: 'hello'
   version: string
+  /** Names this run of the server. */
+  run?: string
   learner: string
   cluster: ClusterStatus
   terminals: TerminalInfo[] | null
