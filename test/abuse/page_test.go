@@ -23,6 +23,7 @@ type page struct {
 
 	mu        sync.Mutex
 	changed   chan struct{} // closed at each message
+	run       string        // of the server
 	cluster   cluster.Status
 	terminals map[uint32]*terminal // shown on it
 	listed    []uint32             // all there are
@@ -100,6 +101,7 @@ func (p *page) read() {
 func (p *page) takeMessage(data []byte) {
 	var m struct {
 		Type      string
+		Run       string         // of hello
 		Cluster   cluster.Status // of hello
 		Status    cluster.Status // of cluster
 		Text      string         // of notice
@@ -114,7 +116,7 @@ func (p *page) takeMessage(data []byte) {
 	}
 	switch m.Type {
 	case "hello":
-		p.cluster = m.Cluster
+		p.run, p.cluster = m.Run, m.Cluster
 		p.list(m.Terminals)
 		for _, state := range m.Exercises {
 			p.takeExercise(state)
