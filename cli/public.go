@@ -188,7 +188,9 @@ func (o *publicFlags) public(dir *datadir.Dir) (*server.Public, error) {
 		return nil, err
 	}
 	if host, _, err := net.SplitHostPort(o.listen); err == nil && host != "" {
-		p.Hosts = append(p.Hosts, host)
+		if ip, err := netip.ParseAddr(host); err != nil || !ip.IsUnspecified() {
+			p.Hosts = append(p.Hosts, host)
+		}
 	}
 	if name, err := os.Hostname(); err == nil {
 		p.Hosts = append(p.Hosts, name)

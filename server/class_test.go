@@ -1,9 +1,14 @@
 package server
 
 import (
+	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"html"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
@@ -14,6 +19,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/apilab/apilab/server/store"
+	"github.com/apilab/apilab/shell"
 )
 
 // startPublic serves classes until the test ends.
@@ -440,6 +446,58 @@ func TestHostsOfAPublicServer(t *testing.T) {
 		if a.code != want {
 			t.Errorf("a form of %s: %d, want %d", origin, a.code, want)
 		}
+	}
+}
+
+func TestShellsThatAreNotClosedIn(t *testing.T) {
+	t.Parallel()
+	s := startPublic(t)
+	for name, tt := range map[string]struct {
+		gaps       []string
+		err        error
+		unconfined bool
+		want       string
+	}{
+		"closed in":      {want: ""},
+		"open":           {gaps: []string{"read files outside of its home", "run programs of this machine"}, want: "could read files outside of its home, run programs of this machine; serve on Linux 6.7"},
+		"open, admitted": {gaps: []string{"run programs of this machine"}, unconfined: true, want: ""},
+		"not found out":  {err: errors.New("no process"), unconfined: true, want: "no process"},
+	} {
+		public := *s.o.Public
+		public.Unconfined = tt.unconfined
+		tried := &Server{o: Options{Public: &public, DataDir: t.TempDir()}, gateway: s.gateway, log: slog.New(slog.DiscardHandler)}
+		err := tried.checkConfined(t.Context(), func(context.Context, shell.Options) ([]string, error) { return tt.gaps, tt.err })
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", name, err, tt.want)
+		}
+	}
+}
+
+func TestServesHTTPS(t *testing.T) {
+	t.Parallel()
+	from := httptest.NewTLSServer(nil) // lends its certificate
+	defer from.Close()
+	s := startPublic(t, func(o *Options) {
+		o.Public.URL.Scheme, o.Public.TLS = "https", &tls.Config{Certificates: from.TLS.Certificates}
+	})
+	response, err := from.Client().Get("https://" + s.Addr() + "/join")
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusOK || response.TLS == nil {
+		t.Errorf("by HTTPS: %s", response.Status)
+	}
+	if !strings.HasPrefix(s.PublicURL(), "https://127.0.0.1:") || strings.HasSuffix(s.PublicURL(), ":0") {
+		t.Errorf("it is reached at %s", s.PublicURL())
+	}
+	plain, err := http.Get("http://" + s.Addr() + "/join")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain.Body.Close()
+	if plain.StatusCode != http.StatusBadRequest {
+		t.Errorf("by HTTP: %s", plain.Status)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -41,10 +42,11 @@ func (s *Server) isPublic() bool { return s.o.Public != nil }
 // errOfClasses is for what only the server of one learner has.
 var errOfClasses = errors.New("this apilab serves classes: each learner finds it on their own page, once signed in")
 
-// checkConfined refuses to let strangers into shells that the kernel does not close in.
-func (s *Server) checkConfined(ctx context.Context) error {
+// checkConfined refuses to let strangers into shells that the kernel does not close in; try is shell.Confined.
+func (s *Server) checkConfined(ctx context.Context, try func(context.Context, shell.Options) ([]string, error)) error {
 	dir := filepath.Join(s.o.DataDir, "confined")
-	gaps, err := shell.Confined(ctx, shell.Options{
+	defer os.RemoveAll(dir)
+	gaps, err := try(ctx, shell.Options{
 		Home: filepath.Join(dir, "home"), Ports: filepath.Join(dir, "ports"), GatewayAddr: s.gateway.Addr(), Executable: s.o.Executable,
 	})
 	if err != nil {

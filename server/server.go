@@ -26,6 +26,7 @@ import (
 	"github.com/apilab/apilab/server/classroom"
 	"github.com/apilab/apilab/server/hub"
 	"github.com/apilab/apilab/server/store"
+	"github.com/apilab/apilab/shell"
 )
 
 // localLearner is the one learner of a server on a laptop.
@@ -159,7 +160,7 @@ func New(o Options) (_ *Server, err error) {
 		return nil, err
 	}
 	if s.isPublic() {
-		if err := s.checkConfined(ctx); err != nil {
+		if err := s.checkConfined(ctx, shell.Confined); err != nil {
 			return nil, err
 		}
 	}

@@ -438,6 +438,27 @@ func TestTokenGenerations(t *testing.T) {
 	}
 }
 
+func TestSessionsOfAPersonAreBounded(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	ctx := t.Context()
+	c := newClass(t, s, 2)
+	ada, bob := join(t, s, c, "Ada"), join(t, s, c, "Bob")
+	tokens := []string{ada.Token}
+	for range maxSessions {
+		token, err := s.RedeemPersonalCode(ctx, ada.PersonalCode, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tokens = append(tokens, token)
+	}
+	for i, token := range append(tokens, bob.Token) {
+		if _, err := s.LearnerBySession(ctx, token); (err == nil) == (i == 0) {
+			t.Errorf("session %d of %d: %v", i, maxSessions, err)
+		}
+	}
+}
+
 func TestSignOut(t *testing.T) {
 	t.Parallel()
 	s := open(t)

@@ -65,10 +65,18 @@ func (s *Store) SignInCodeOf(ctx context.Context, code string) (Learner, error) 
 	return row.learner(), nil
 }
 
+// maxSessions bounds the browsers that a person is signed in with at a time; one more signs the first of them out.
+const maxSessions = 20
+
 // newSession begins a session of the learner that ends after ttl, and returns its token.
 func (s *Store) newSession(ctx context.Context, tx *sql.Tx, learner string, ttl time.Duration) (token string, err error) {
 	now := s.now()
 	if _, err := tx.ExecContext(ctx, `DELETE FROM sessions WHERE expires_at <= ?`, millis(now)); err != nil {
+		return "", err
+	}
+	_, err = tx.ExecContext(ctx, `DELETE FROM sessions WHERE learner_id = ? AND token_hash NOT IN (
+		   SELECT token_hash FROM sessions WHERE learner_id = ? ORDER BY created_at DESC LIMIT ?)`, learner, learner, maxSessions-1)
+	if err != nil {
 		return "", err
 	}
 	token = randomToken(32)
