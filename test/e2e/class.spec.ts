@@ -60,6 +60,7 @@ async function joinBy(page: Page, url: string, code: string, name: string): Prom
 }
 
 test('two learners join, the third finds the class full, and one comes back from another browser', async ({ admin, apilab, browser }) => {
+  test.slow()
   const code = await makeClass(admin, apilab.url, 'Tuesday', 2)
   const ada = await somebody(browser)
   await joinBy(ada, apilab.url, code.toLowerCase().replace('-', ''), 'Ada')
@@ -125,6 +126,7 @@ test('an admin lets an instructor in', async ({ admin, apilab, browser }) => {
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test(`axe finds nothing, and 360 px are enough, in ${colorScheme}`, async ({ apilab, browser, admin, session }, info) => {
+    test.slow()
     const code = await makeClass(admin, apilab.url, `Wednesday ${colorScheme}`, 3)
     const wall = new URL(admin.url()).pathname
     const learner = await somebody(browser)
