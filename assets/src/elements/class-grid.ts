@@ -10,6 +10,7 @@ import { legend } from './class-legend'
 /** What a row needs beside its cells, and a cell, in px: as many blocks stand side by side as have room. */
 const rowWidth = 220
 const cellWidth = 19
+const widestCell = 36
 const gap = 20
 
 /**
@@ -25,6 +26,8 @@ export class ApilabClassGrid extends LightElement {
   @property() selected = ''
   @property({ type: Boolean }) nameless = false
   @state() private count = 1
+  /** Width of a cell, in px: what a block has to spare makes room for the titles of exercises. */
+  @state() private cellSize = cellWidth
   /** Where the keyboard is: a learner, and a column from 0; -1 is the name. */
   private place = { learner: '', column: -1 }
   private observer?: ResizeObserver
@@ -46,7 +49,7 @@ export class ApilabClassGrid extends LightElement {
   }
 
   override render() {
-    return html`<div class="grid-blocks" @keydown=${this.key}>${blocks(this.rows, this.count).map((rows, i) => this.block(rows, i))}</div>
+    return html`<div class="grid-blocks" style="--cell: ${this.cellSize}px" @keydown=${this.key}>${blocks(this.rows, this.count).map((rows, i) => this.block(rows, i))}</div>
       ${this.columns.length === 0 ? html`<p class="grid-note">This lesson has no exercises. Choose another one above to see checks.</p>` : legend()}`
   }
 
@@ -97,6 +100,8 @@ export class ApilabClassGrid extends LightElement {
   private fit(): void {
     const needs = rowWidth + this.columns.length * cellWidth
     this.count = Math.min(3, Math.max(1, Math.floor((this.clientWidth + gap) / (needs + gap))))
+    const block = (this.clientWidth - gap * (this.count - 1)) / this.count
+    this.cellSize = Math.min(widestCell, Math.max(cellWidth, Math.floor((block - rowWidth) / Math.max(1, this.columns.length))))
   }
 
   private key = (event: KeyboardEvent): void => {

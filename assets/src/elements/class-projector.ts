@@ -40,7 +40,7 @@ export class ApilabClassProjector extends LightElement {
     const whole = checks.length <= fits && !this.exercise
     const current = groups.find((g) => g.exercise === this.exercise) ?? this.front(groups)
     const shown = whole ? groups : current ? [current] : []
-    return html`<div class="board" style="--checks: ${shown.reduce((n, g) => n + g.columns.length, 0)}">
+    return html`<div class="board" style="--checks: ${shown.reduce((n, g) => n + g.columns.length, 0)}; --exercises: ${shown.length}">
       <header class="board-head"><h1>${lessons.find((l) => l.id === lesson)?.title ?? this.name}</h1><p>${rows.filter((r) => r.pages > 0).length} of ${rows.length} here</p></header>
       ${shown.map((group) => html`<section><h2>${group.title}</h2><ol class="board-checks">${group.columns.map((column, i) => this.check(group.first + i, column.says, room.grid.stats[group.first + i]))}</ol></section>`)}
       ${checks.length === 0 ? html`<p class="board-note">This lesson has no exercises.</p>` : ''}
@@ -60,8 +60,8 @@ export class ApilabClassProjector extends LightElement {
     const passed = stats?.passed ?? 0
     return html`<li>
       <p class="board-says">${inline(says)}</p>
-      <p class="board-count"><b>${passed}</b><span> of ${cells.length}</span></p>
       <p class="board-units" role="img" aria-label="${passed} of ${cells.length} pass">${cells.map((cell) => html`<i class="cell" data-state=${cell.state} data-level=${level(cell, room.now)} ?data-tried=${cell.since !== undefined}></i>`)}</p>
+      <p class="board-count"><b>${passed}</b><span> of ${cells.length}</span></p>
     </li>`
   }
 
