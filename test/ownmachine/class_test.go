@@ -66,14 +66,20 @@ func newClass(t *testing.T, authorities *x509.CertPool, flags ...string) *class 
 		server.Stop()
 	})
 	c := &class{Subject: server, authorities: authorities}
+	c.open(t)
+	return c
+}
+
+// open signs the first admin in, who makes the class.
+func (c *class) open(t *testing.T) {
+	t.Helper()
 	c.admin = c.browser(t)
-	c.post(t, c.admin, server.Link, nil)
+	c.post(t, c.admin, c.Link, url.Values{})
 	answer := c.post(t, c.admin, "/classes", url.Values{"name": {"Room 101"}, "capacity": {"10"}})
 	c.path, c.code = strings.TrimSuffix(answer.URL.Path, "/join"), joinCode.FindString(string(answer.Body))
 	if c.code == "" {
 		t.Fatalf("the class shows no join code:\n%s", answer.Body)
 	}
-	return c
 }
 
 func (c *class) browser(t *testing.T) *browser.Browser {
@@ -91,9 +97,6 @@ func (c *class) browser(t *testing.T) *browser.Browser {
 
 func (c *class) post(t *testing.T, b *browser.Browser, path string, form url.Values) browser.Answer {
 	t.Helper()
-	if form == nil {
-		form = url.Values{}
-	}
 	answer, err := b.Post(t.Context(), path, form)
 	if err != nil {
 		t.Fatal(err)
@@ -109,9 +112,9 @@ type learner struct {
 	kubeconfig string // file
 }
 
-func (c *class) join(t *testing.T, name string) *learner {
+func (c *class) join(t *testing.T, name, machine string) *learner {
 	t.Helper()
-	l := &learner{class: c, browser: c.browser(t), machine: t.TempDir()}
+	l := &learner{class: c, browser: c.browser(t), machine: machine}
 	c.post(t, l.browser, "/join", url.Values{"code": {c.code}, "name": {name}})
 	l.kubeconfig = filepath.Join(l.machine, "apilab.kubeconfig")
 	l.download(t)

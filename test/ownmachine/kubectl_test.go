@@ -23,12 +23,12 @@ func TestOwnMachine(t *testing.T) {
 	for way, open := range ways {
 		t.Run(way, func(t *testing.T) {
 			c := open(t)
-			ada := c.join(t, "Ada")
+			ada := c.join(t, "Ada", t.TempDir())
 			t.Run("kubectl", func(t *testing.T) { kubectlWorks(t, ada) })
 			t.Run("watch", func(t *testing.T) { watchIsLive(t, ada) })
 			t.Run("proxy", func(t *testing.T) { proxyWorks(t, ada) })
 			t.Run("informer", func(t *testing.T) { informerWorks(t, ada) })
-			bob := c.join(t, "Bob")
+			bob := c.join(t, "Bob", t.TempDir())
 			t.Run("others", func(t *testing.T) { othersAreOutOfReach(t, bob, ada) })
 			t.Run("revoked", func(t *testing.T) { revokedEnds(t, ada) })
 			t.Run("removed", func(t *testing.T) { removedEnds(t, bob) })

@@ -16,7 +16,7 @@ import (
 
 // An operator that runs beside the learner's editor turns the checks of an exercise green on their page.
 func TestOperatorOnOwnMachine(t *testing.T) {
-	l := overTLS(t).join(t, "Ada")
+	l := overTLS(t).join(t, "Ada", t.TempDir())
 	const exercise = "operator-build/create-the-cronjob"
 	page := l.page(t)
 	if err := page.Ask(t.Context(), "exercise.open", map[string]any{"exercise": exercise}, nil); err != nil {
