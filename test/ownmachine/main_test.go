@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// patience bounds every wait: a cluster starts within seconds, on a busy machine within many.
-const patience = 2 * time.Minute
+// patience bounds every wait: a cluster starts within seconds, on a busy machine within minutes.
+const patience = 4 * time.Minute
 
 var (
 	binary   string // apilab
