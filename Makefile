@@ -105,6 +105,10 @@ lint: assets/node_modules/.installed ## gofmt, go vet, staticcheck, eslint, tsc
 bench: $(BIN) ## measure start, memory, idle CPU and latencies; table here, figures in bench.json
 	./$(BIN) bench --output bench.json
 
+.PHONY: bench-class
+bench-class: $(BIN) ## measure how many learners this machine bears: 60 by script for 10 minutes, four times; figures in bench-class.json
+	./$(BIN) bench class cold warm registered killed --output bench-class.json
+
 ##@ Keep house
 CONTROLLER_GEN := go run sigs.k8s.io/controller-tools/cmd/controller-gen@v0.23.0
 SKELETON_GEN := $(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt crd rbac:roleName=backup-operator paths=./skeleton/... \
@@ -119,7 +123,7 @@ generate: ## write generated files anew: exercises/schema.json, the operator's, 
 
 .PHONY: clean
 clean: ## remove what was built (not the Go cache)
-	rm -rf bin operator/bin assets/node_modules bench.json
+	rm -rf bin operator/bin assets/node_modules bench.json bench-class.json
 	find assets/dist -mindepth 1 -not -name .keep -delete
 
 .PHONY: help

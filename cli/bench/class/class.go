@@ -100,6 +100,9 @@ func (r *room) run(ctx context.Context) error {
 	err = r.attend(ctx)
 	rest()
 	looking.Wait()
+	if len(r.tally.mistakes()) > 0 {
+		r.o.Says(fmt.Sprintf("%s: the server's log ends with\n%s", r.kind, r.server.Log()))
+	}
 	return cmp.Or(err, ctx.Err())
 }
 

@@ -68,7 +68,7 @@ const maxTold = 20
 func (t *tally) mistakes() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var all []string
+	all := []string{}
 	for _, kind := range []struct {
 		what string
 		told []string

@@ -7,7 +7,7 @@ import (
 )
 
 // lookEvery is how often the processes are looked at; that costs some milliseconds for each.
-const lookEvery = 15 * time.Second
+const lookEvery = 20 * time.Second
 
 // A part is processes of one kind.
 type part string
