@@ -132,6 +132,11 @@ func (c *controlPlane) settle(ctx context.Context) error {
 		}
 	}
 	tuneForIdle()
+	select { // on a busy machine the controllers have only begun by now
+	case <-time.After(calmTime):
+		Trim()
+	case <-ctx.Done():
+	}
 	<-ctx.Done()
 	return nil
 }

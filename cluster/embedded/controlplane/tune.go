@@ -15,6 +15,7 @@ const (
 	startGCPercent = 60
 	idleGCPercent  = 20
 	settleTime     = 2 * time.Second // after readiness, for the controllers' first syncs
+	calmTime       = 30 * time.Second
 )
 
 func tuneForStart() { collect(startGCPercent) }
