@@ -3,11 +3,13 @@ package kubectl
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -23,6 +25,8 @@ type Launcher struct {
 	// Ahead is how many processes may be started ahead of their use, as long as the launcher lives. Each that is not used in
 	// the end was started for nothing.
 	Ahead int
+
+	running atomic.Int32
 
 	mu     sync.Mutex
 	spare  *worker
@@ -79,6 +83,11 @@ func (l *Launcher) Close() {
 func (l *Launcher) Run(ctx context.Context, c *tools.Call, background bool) tools.Status {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	defer l.running.Add(-1)
+	if l.running.Add(1) > maxRunning {
+		fmt.Fprintf(c.Stderr, "kubectl: %d of it run at once, which is the most there can be: wait until some have ended\n", maxRunning)
+		return tools.Failed
+	}
 	if err := l.FS.Full(); err != nil {
 		io.WriteString(c.Stderr, "kubectl: "+err.Error()+"\n")
 		return tools.Failed
@@ -90,6 +99,10 @@ func (l *Launcher) Run(ctx context.Context, c *tools.Call, background bool) tool
 	}
 	return status
 }
+
+// maxRunning bounds the kubectl processes of a shell. A script that is sourced starts background commands that are no jobs, and are
+// not bounded as such.
+const maxRunning = 60
 
 // guardPause is how often it is looked whether a kubectl has filled the home: it writes files by itself, which no quota counts.
 const guardPause = 2 * time.Second

@@ -1,6 +1,7 @@
 package abuse
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"strings"
@@ -52,9 +53,17 @@ func (a *api) as(token string) *api {
 // ask sends a request and returns the status code and the body.
 func (a *api) ask(method, path, body string, headers ...string) (int, string) {
 	a.t.Helper()
-	r, err := http.NewRequestWithContext(a.t.Context(), method, a.config.Host+path, strings.NewReader(body))
+	code, text, err := a.try(method, path, body, headers...)
 	if err != nil {
-		a.t.Fatal(err)
+		a.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return code, text
+}
+
+func (a *api) try(method, path, body string, headers ...string) (int, string, error) {
+	r, err := http.NewRequestWithContext(context.Background(), method, a.config.Host+path, strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
 	}
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
@@ -67,14 +76,11 @@ func (a *api) ask(method, path, body string, headers ...string) (int, string) {
 	}
 	response, err := a.client.Do(r)
 	if err != nil {
-		a.t.Fatalf("%s %s: %v", method, path, err)
+		return 0, "", err
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(response.Body, 16<<20))
-	if err != nil {
-		a.t.Fatalf("%s %s: %v", method, path, err)
-	}
-	return response.StatusCode, string(text)
+	return response.StatusCode, string(text), err
 }
 
 // does sends a request that must succeed.

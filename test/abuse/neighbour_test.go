@@ -1,8 +1,10 @@
 package abuse
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,8 +25,7 @@ type neighbour struct {
 	terminal *terminal
 	api      *api
 	uid      string // of an object in their cluster
-	stop     chan struct{}
-	stopped  chan struct{}
+	stop     func() // and waits
 	worst    time.Duration
 	trouble  string
 	rounds   int
@@ -50,18 +51,23 @@ func uid(object string) string {
 // begin begins a time in which somebody misbehaves.
 func (n *neighbour) begin(t *testing.T) {
 	n.page.t, n.api.t = t, t
-	n.stop, n.stopped, n.worst, n.trouble, n.rounds = make(chan struct{}), make(chan struct{}), 0, "", 0
-	go func() {
-		defer close(n.stopped)
-		for {
+	n.worst, n.trouble, n.rounds = 0, "", 0
+	ctx, cancel := context.WithCancel(context.Background())
+	var living sync.WaitGroup
+	n.stop = func() {
+		cancel()
+		living.Wait()
+	}
+	t.Cleanup(n.stop)
+	living.Go(func() {
+		for ctx.Err() == nil {
+			n.live()
 			select {
-			case <-n.stop:
-				return
+			case <-ctx.Done():
 			case <-time.After(time.Second):
 			}
-			n.live()
 		}
-	}()
+	})
 }
 
 // live types a line and asks for an object.
@@ -81,8 +87,8 @@ func (n *neighbour) live() {
 	}
 	n.worst = max(n.worst, time.Since(began))
 	began = time.Now()
-	if code, text := n.api.ask("GET", "/api/v1/namespaces/default/configmaps/kept", ""); code != 200 || uid(text) != n.uid {
-		n.trouble = fmt.Sprintf("the API server: %d %.300s", code, text)
+	if code, text, err := n.api.try("GET", "/api/v1/namespaces/default/configmaps/kept", ""); err != nil || code != 200 || uid(text) != n.uid {
+		n.trouble = fmt.Sprintf("the API server: %d %.300s %v", code, text, err)
 	}
 	n.worst = max(n.worst, time.Since(began))
 }
@@ -90,8 +96,7 @@ func (n *neighbour) live() {
 // end ends that time and tells what the neighbour noticed.
 func (n *neighbour) end(t *testing.T) {
 	t.Helper()
-	close(n.stop)
-	<-n.stopped
+	n.stop()
 	n.page.mu.Lock()
 	state, lost := n.page.cluster.State, n.terminal.lost
 	n.page.mu.Unlock()
