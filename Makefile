@@ -14,7 +14,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 
 # The rooms that do not link the control plane; vet and staticcheck would compile all of Kubernetes for the others.
 LIGHT := ./assets ./checker/... ./cli/... ./cluster ./cluster/kind/... ./cluster/learner/... ./cluster/observe ./content/... ./exercises/... ./gateway/... ./server/... ./shell/... ./test/doors/...
-SCENARIOS := ./test/scenarios ./test/ownmachine ./test/kind ./test/streams
+SCENARIOS := ./test/abuse ./test/scenarios ./test/ownmachine ./test/kind ./test/streams
 HEAVY := . ./cluster/embedded/...
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
@@ -44,7 +44,7 @@ assets/dist/.built: assets/node_modules/.installed $(WEB_SOURCES) $(filter %.md,
 
 ##@ Prove
 .PHONY: test
-test: lint test-unit test-web test-embedded test-scenarios test-operator test-ownmachine verify test-e2e ## everything that CI runs
+test: lint test-unit test-web test-embedded test-scenarios test-abuse-short test-operator test-ownmachine verify test-e2e ## everything that CI runs
 
 .PHONY: test-unit
 # One package at a time: several of them start whole control planes and shells.
@@ -62,6 +62,14 @@ test-embedded: $(BIN) ## the embedded control plane
 .PHONY: test-scenarios
 test-scenarios: $(BIN) ## scenario scripts against the real binary
 	APILAB_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 20m ./test/scenarios/...
+
+.PHONY: test-abuse
+test-abuse: $(BIN) ## attacks on the real binary, and learners who misbehave beside others: half an hour
+	APILAB_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 60m ./test/abuse
+
+.PHONY: test-abuse-short
+test-abuse-short: $(BIN) ## those attacks that take no minutes
+	APILAB_BIN=$(CURDIR)/$(BIN) go test -count=1 -short -timeout 20m ./test/abuse
 
 .PHONY: verify
 # Among the exercises are the referee's, with the operators that stand for the learner's: a good one, and those with flaws
