@@ -19,23 +19,22 @@ import (
 // hogs are learners who take all they can get. Each is told so in words, and has a way back.
 var hogs = []struct {
 	name string
-	long bool // minutes
 	run  func(*testing.T, *hog)
 }{
-	{"deletes kube-system", false, deleteSystem},
-	{"fills etcd", true, fillStore},
-	{"registers 500 CRDs", true, registerMany},
-	{"opens 2000 watches", false, openWatches},
-	{"prints 1 GB", true, printMuch},
-	{"forks without end", false, forkBomb},
-	{"runs kubectl without end", false, kubectlBomb},
-	{"calculates without end", false, spin},
-	{"takes memory without end", false, swell},
-	{"fills the disk", false, fillHome},
-	{"fills the disk by kubectl", false, fillHomeByKubectl},
-	{"sends 1000 messages a second", false, sendMessages},
-	{"opens 1000 terminals and pages", false, openTerminals},
-	{"resets again and again", true, resetAgain},
+	{"deletes kube-system", deleteSystem},
+	{"fills etcd", fillStore},
+	{"registers 500 CRDs", registerMany},
+	{"opens 2000 watches", openWatches},
+	{"prints 1 GB", printMuch},
+	{"forks without end", forkBomb},
+	{"runs kubectl without end", kubectlBomb},
+	{"calculates without end", spin},
+	{"takes memory without end", swell},
+	{"fills the disk", fillHome},
+	{"fills the disk by kubectl", fillHomeByKubectl},
+	{"sends 1000 messages a second", sendMessages},
+	{"opens 1000 terminals and pages", openTerminals},
+	{"resets again and again", resetAgain},
 }
 
 // A hog is one of them, with a page and a terminal.
@@ -48,6 +47,7 @@ type hog struct {
 }
 
 func TestNeighboursDoNotNotice(t *testing.T) {
+	slowly(t)
 	s := class(t)
 	n := s.neighbour(t, s.joins(t, "Neighbour"))
 	v := s.joins(t, "Hog")
@@ -55,9 +55,6 @@ func TestNeighboursDoNotNotice(t *testing.T) {
 	p.ready()
 	for _, h := range hogs {
 		t.Run(h.name, func(t *testing.T) {
-			if h.long && testing.Short() {
-				t.Skip("it takes minutes")
-			}
 			v.t, p.t = t, t
 			before := s.memory()
 			var most atomic.Int64

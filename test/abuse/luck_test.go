@@ -16,6 +16,7 @@ import (
 
 // A server that is killed with learners in loses nothing of theirs; `make bench-class` kills one with sixty.
 func TestKilledServerLosesNothing(t *testing.T) {
+	slowly(t)
 	s := class(t)
 	learners := make([]*visitor, 4)
 	uids, runs := make([]string, len(learners)), make([]string, len(learners))
@@ -61,6 +62,7 @@ func TestKilledServerLosesNothing(t *testing.T) {
 
 // A cluster whose data is damaged is failed with a reason that says what to do, and a reset makes a new one. Others do not notice.
 func TestDamagedClusterIsOneLearnersAlone(t *testing.T) {
+	slowly(t)
 	s := class(t)
 	unlucky, other := s.joins(t, "Unlucky"), s.joins(t, "Other")
 	p := unlucky.page(t)
@@ -111,9 +113,7 @@ func damage(t *testing.T, dir string) {
 
 // A control plane that dies again and again is given up, with a reason.
 func TestCrashLoopIsGivenUp(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes minutes")
-	}
+	slowly(t)
 	s := solo(t)
 	p := s.local(t).page(t)
 	p.ready()
@@ -155,6 +155,7 @@ func (s *server) controlPlane() int {
 
 // A full disk refuses what is new, in words, and loses nothing that is there.
 func TestFullDiskLosesNothing(t *testing.T) {
+	slowly(t)
 	s := newServer(t, "--port", "0")
 	if err := syscall.Mount("apilab-abuse", s.dir, "tmpfs", 0, "size=700m,mode=0700"); err != nil {
 		t.Skipf("no small disk can be mounted here: %v; root can", err)

@@ -29,3 +29,11 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(m.Run())
 }
+
+// slowly is for what takes minutes.
+func slowly(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it takes minutes")
+	}
+}
