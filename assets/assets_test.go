@@ -53,6 +53,9 @@ func pages(r *Renderer) map[string]func(io.Writer) error {
 		"lesson": func(w io.Writer) error {
 			return r.Lesson(w, Lesson{Page: page, Track: Link{"/tracks/t", "T"}, ID: "t/watch", Name: "Watch <events>", Number: 1, Count: 2, Siblings: items, Next: &Neighbour{Link: Link{"/lessons/t/b", "B"}, Track: "T2"}, Terms: terms, Headings: []Heading{{"a", "A", 2}}, Wants: &Wanted{Backend: "kind"}, RealNodes: true, Objectives: []template.HTML{"see <code>rv</code>"}, Needs: []Link{{"/lessons/t/0", "Zero"}}, Body: "<h2 id=\"a\">A</h2>", Exercises: items[0].Exercises})
 		},
+		"classroom": func(w io.Writer) error {
+			return r.Classroom(w, Classroom{Page: page, ID: "c-1", Name: "Watch <events>", Handouts: []Handout{{"t/one", "One <events>"}}})
+		},
 		"signin": func(w io.Writer) error {
 			return r.SignIn(w, SignIn{Page: page, Problem: "This link was used already.", Command: "apilab open"})
 		},

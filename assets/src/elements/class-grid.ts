@@ -10,7 +10,7 @@ import { legend } from './class-legend'
 /** What a row needs beside its cells, and a cell, in px: as many blocks stand side by side as have room. */
 const rowWidth = 220
 const cellWidth = 19
-const widestCell = 36
+const widestCell = 32
 const gap = 20
 
 /**
@@ -49,7 +49,7 @@ export class ApilabClassGrid extends LightElement {
   }
 
   override render() {
-    return html`<div class="grid-blocks" style="--cell: ${this.cellSize}px" @keydown=${this.key}>${blocks(this.rows, this.count).map((rows, i) => this.block(rows, i))}</div>
+    return html`<div class="grid-blocks" style="--cell: ${this.cellSize}px" @keydown=${this.key} @focusin=${this.focused}>${blocks(this.rows, this.count).map((rows, i) => this.block(rows, i))}</div>
       ${this.columns.length === 0 ? html`<p class="grid-note">This lesson has no exercises. Choose another one above to see checks.</p>` : legend()}`
   }
 
@@ -102,6 +102,17 @@ export class ApilabClassGrid extends LightElement {
     this.count = Math.min(3, Math.max(1, Math.floor((this.clientWidth + gap) / (needs + gap))))
     const block = (this.clientWidth - gap * (this.count - 1)) / this.count
     this.cellSize = Math.min(widestCell, Math.max(cellWidth, Math.floor((block - rowWidth) / Math.max(1, this.columns.length))))
+  }
+
+  /** However the focus came, the keyboard goes on from there. */
+  private focused = (event: FocusEvent): void => {
+    const target = event.target as HTMLElement
+    const learner = target.closest('tr')?.dataset.learner
+    if (learner === undefined) return
+    const column = target instanceof HTMLTableCellElement ? target.cellIndex - 2 : -1
+    if (learner === this.place.learner && column === this.place.column) return
+    this.place = { learner, column }
+    this.requestUpdate()
   }
 
   private key = (event: KeyboardEvent): void => {
