@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/apilab/apilab/assets"
+	"github.com/apilab/apilab/cluster"
 	"github.com/apilab/apilab/server/classroom"
 	"github.com/apilab/apilab/server/store"
 )
@@ -60,7 +61,11 @@ func (s *Server) watchClass(c echo.Context, class string) (func(*websocket.Conn)
 		p.class = &classPage{s: s, room: room, id: class, person: person}
 		p.join = func() (leave func()) {
 			room.Join(p)
-			return func() { room.Leave(p) }
+			stop := s.clusters.FollowWarmUp(func(w cluster.WarmUp) { p.sendWarmUp(w) })
+			return func() {
+				stop()
+				room.Leave(p)
+			}
 		}
 		return p
 	}, nil

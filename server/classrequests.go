@@ -35,6 +35,9 @@ var classRequests = map[string]requestHandler{
 	"class.extend": act(true, func(ctx context.Context, p *page, a protocol.ClassExtend) (any, error) {
 		return nil, p.class.extend(ctx, a.Ends)
 	}),
+	"class.warm": act(false, func(ctx context.Context, p *page, a protocol.ClassWarm) (any, error) {
+		return nil, p.class.warmUp(ctx, a.Learners)
+	}),
 	"class.reset.exercise": act(true, func(ctx context.Context, p *page, a protocol.ClassReset) (any, error) {
 		return p.class.resetExercise(ctx, a)
 	}),

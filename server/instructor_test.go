@@ -444,6 +444,22 @@ func TestPaceAndEnd(t *testing.T) {
 	page.until("no end", func() bool { return page.grid().Class.Ends.IsZero() })
 }
 
+func TestWarmUp(t *testing.T) {
+	t.Parallel()
+	r := startRoom(t)
+	page, other := r.watch(r.grace), r.watch(r.grace)
+	page.refuses("class.warm", map[string]any{"learners": 51}, "places for 50")
+	page.refuses("class.warm", map[string]any{"learners": -1}, "places for 50")
+	page.get("class.warm", map[string]any{"learners": 2}, nil)
+	for _, tab := range []*tab{page, other} {
+		tab.wait("class.warmup", func(m message) bool {
+			var said protocol.ClassWarmUp
+			m.decode(t, &said)
+			return said.WarmUp.Wanted == 2 && said.WarmUp.Ready == 2 && !said.WarmUp.UnderWay
+		})
+	}
+}
+
 func TestNamesAreNeverMarkup(t *testing.T) {
 	t.Parallel()
 	r := startRoom(t)

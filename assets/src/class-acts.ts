@@ -104,6 +104,24 @@ export function extend(): void {
   })
 }
 
+/** Makes clusters before the learners come, or gives up those that are not ready yet. */
+export async function warmUp(): Promise<void> {
+  const { wanted, ready, underWay, reason } = room.warmUp
+  if (underWay) {
+    const stop = await confirm({ title: 'Stop warming up?', text: `${ready} of ${wanted} clusters are ready, and stay.`, action: 'Stop' })
+    if (stop) await attempt('The warm-up goes on', room.request('class.warm', { learners: 0 }))
+    return
+  }
+  ask({
+    title: 'Warm up now',
+    fields: html`<p>Clusters are made now, so that learners who come have one at once. ${reason ? `The last time ended with ${ready} of ${wanted}: ${reason}.` : ''}</p>
+      <label for="class-warm">For so many learners</label>
+      <input id="class-warm" type="number" name="learners" min="1" max="1000" required autofocus .value=${String(wanted || room.grid.rows.length || 20)}>`,
+    action: 'Warm up',
+    submit: (data) => room.request('class.warm', { learners: Number(text(data, 'learners')) }),
+  })
+}
+
 /** Brings a prepared state into all clusters. */
 export function handOut(): void {
   const exercises = document.querySelector('#handouts')?.cloneNode(true) as HTMLDataListElement | undefined

@@ -1,4 +1,4 @@
-import type { Column, Grid, Handout, Row, Stats } from './protocol/class-messages'
+import type { Column, Grid, Handout, Row, Stats, WarmUp } from './protocol/class-messages'
 import { Connection, type ConnectionState } from './protocol/connection'
 import type { Requests, ServerMessage } from './protocol/messages'
 
@@ -7,6 +7,7 @@ const nothing: Grid = { class: { id: '', name: '' }, now: '', lesson: '', lesson
 /** What an instructor's page knows of a class, kept up to date by the websocket. It tells of each change by an event `change`. */
 export class ClassSession extends EventTarget {
   grid: Grid = nothing
+  warmUp: WarmUp = { wanted: 0, ready: 0, underWay: false }
   /** How far the server's clock is ahead of this machine's, in ms. */
   private ahead = 0
   /** The lesson that the instructor chose. */
@@ -73,6 +74,9 @@ export class ClassSession extends EventTarget {
         break
       case 'class.handout':
         this.set({ handout: message.handout })
+        break
+      case 'class.warmup':
+        this.warmUp = message.warmUp
         break
       default:
         return

@@ -69,6 +69,11 @@ type (
 		Handout Handout `json:"handout"`
 	}
 
+	// ClassWarmUp says how far the making of clusters ahead is, which all classes of the server share.
+	ClassWarmUp struct {
+		WarmUp cluster.WarmUp `json:"warmUp"`
+	}
+
 	// ClassInfo is a class as its instructors see it.
 	ClassInfo struct {
 		ID   string    `json:"id"`
@@ -201,6 +206,10 @@ type (
 	ClassExtend struct {
 		Ends time.Time `json:"ends,omitzero"` // zero: the class has no end
 	}
+	// ClassWarm is sent with class.warm.
+	ClassWarm struct {
+		Learners int `json:"learners"` // 0: give up what is not ready yet
+	}
 	// ClassReset is sent with class.reset.exercise.
 	ClassReset struct {
 		Learner  string `json:"learner"`
@@ -227,3 +236,4 @@ func (ClassGrid) kind() string       { return "class.grid" }
 func (ClassRowChanged) kind() string { return "class.row" }
 func (ClassStats) kind() string      { return "class.stats" }
 func (ClassHandout) kind() string    { return "class.handout" }
+func (ClassWarmUp) kind() string     { return "class.warmup" }

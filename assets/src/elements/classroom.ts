@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { customElement, property, state } from 'lit/decorators.js'
-import { extend, handOut, moment, pace, write } from '../class-acts'
+import { extend, handOut, moment, pace, warmUp, write } from '../class-acts'
 import { room } from '../class-page'
 import { filters, matches, orders, sorted, type Filter, type Order } from '../class-rows'
 import { icon } from '../icons'
@@ -52,6 +52,7 @@ export class ApilabClassroom extends LightElement {
           <button type="button" class="button" @click=${() => write()}>Message all</button>
           <button type="button" class="button" @click=${handOut}>Hand out</button>
           <button type="button" class="button" @click=${pace}>Lessons</button>
+          <button type="button" class="button" @click=${warmUp} title="Make clusters before the learners come">${room.warmUp.underWay ? `${room.warmUp.ready} of ${room.warmUp.wanted} clusters` : 'Warm up'}</button>
           <button type="button" class="button" @click=${extend}>${room.grid.class.ends ? `Ends ${moment(room.grid.class.ends)}` : 'No end'}</button>
           <details class="room-menu"><summary class="button">Export</summary><div><a href="${location.pathname}/progress.csv" download>CSV, for a spreadsheet</a><a href="${location.pathname}/progress.json" download>JSON, for a program</a></div></details>
           <a class="button" href="?projector" target="_blank">Projector</a>

@@ -97,8 +97,17 @@ export interface Grid {
   handout: Handout | null
 }
 
+/** How far the making of clusters ahead is. */
+export interface WarmUp {
+  wanted: number
+  ready: number
+  underWay: boolean
+  reason?: string
+}
+
 export type ClassMessage =
   | ({ type: 'class.grid' } & Grid)
   | { type: 'class.row'; lesson: string; row: Row }
   | { type: 'class.stats'; lesson: string; stats: Stats[] }
   | { type: 'class.handout'; handout: Handout }
+  | { type: 'class.warmup'; warmUp: WarmUp }

@@ -166,6 +166,7 @@ export interface Requests {
   'class.message': { fields: { learner: string; text: string }; value: unknown }
   'class.hand': { fields: { learner: string }; value: unknown }
   'class.lesson': { fields: { lesson: string; closed: boolean }; value: unknown }
+  'class.warm': { fields: { learners: number }; value: unknown }
   'class.extend': { fields: { ends?: string }; value: unknown }
   'class.reset.exercise': { fields: { learner: string; exercise: string }; value: { by?: string } }
   'class.reset.cluster': { fields: { learner: string }; value: { by?: string } }
