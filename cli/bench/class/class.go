@@ -109,9 +109,6 @@ func (r *room) run(ctx context.Context) error {
 // start starts the server, at the address of last time.
 func (r *room) start(ctx context.Context, dir string) (err error) {
 	flags := append([]string{"--listen", r.listen}, r.o.Flags...)
-	if r.kind != Cold {
-		flags = append(flags, "--warm", fmt.Sprint(r.o.Learners))
-	}
 	if r.server, err = subject.Start(ctx, r.o.Executable, dir, flags...); err != nil {
 		return err
 	}

@@ -2,10 +2,12 @@ package class
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/apilab/apilab/cli/bench/browser"
+	"github.com/apilab/apilab/cluster"
 	"github.com/apilab/apilab/server/protocol"
 )
 
@@ -17,6 +19,7 @@ type instructor struct {
 
 	browser.State // of what follows
 	ended         error
+	warm          cluster.WarmUp
 	passing       map[string]int // cells of a learner's row, by lesson and learner
 }
 
@@ -44,11 +47,39 @@ func (i *instructor) watch(ctx context.Context) error {
 	return i.Until(ctx, func() (bool, error) { return false, i.ended })
 }
 
+// warmUp asks for clusters for so many learners, and waits for them.
+func (i *instructor) warmUp(ctx context.Context, learners int) error {
+	page, err := i.browser.Connect(ctx, "/ws?class="+i.class, i)
+	if err != nil {
+		return err
+	}
+	defer page.Close()
+	if err := page.Ask(ctx, "class.warm", map[string]any{"learners": learners}, nil); err != nil {
+		return err
+	}
+	return i.Until(ctx, func() (bool, error) {
+		if i.warm.Reason != "" {
+			return false, errors.New(i.warm.Reason)
+		}
+		return i.warm.Ready >= learners, i.ended
+	})
+}
+
 // Heard is the browser.Listener's.
 func (i *instructor) Heard(m browser.Message, at time.Time) error {
-	if m.Type != "class.row" {
-		return nil
+	switch m.Type {
+	case "class.row":
+		return i.heardRow(m, at)
+	case "class.warmup":
+		var said protocol.ClassWarmUp
+		err := m.Decode(&said)
+		i.Change(func() { i.warm = said.WarmUp })
+		return err
 	}
+	return nil
+}
+
+func (i *instructor) heardRow(m browser.Message, at time.Time) error {
 	var said protocol.ClassRowChanged
 	if err := m.Decode(&said); err != nil {
 		return err

@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"path"
-	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"time"
 
@@ -96,30 +93,15 @@ func (r *room) register(ctx context.Context, n int) error {
 	return group.Wait()
 }
 
-// warmUp waits until there is a cluster for each learner.
+// warmUp has a cluster made for each learner, as the instructor does.
 func (r *room) warmUp(ctx context.Context) error {
 	r.o.Says(fmt.Sprintf("%s: %d clusters are made ahead", r.kind, r.o.Learners))
 	ctx, cancel := context.WithTimeout(ctx, warmTime)
 	defer cancel()
 	began := time.Now()
-	for {
-		made := r.madeAhead()
-		if made >= r.o.Learners {
-			break
-		}
-		if err := sleep(ctx, time.Second); err != nil {
-			return fmt.Errorf("%d of %d clusters were made ahead: %w", made, r.o.Learners, err)
-		}
+	if err := r.instructor.warmUp(ctx, r.o.Learners); err != nil {
+		return fmt.Errorf("warm up: %w", err)
 	}
 	r.tally.warmed = time.Since(began)
 	return nil
-}
-
-// madeAhead counts the clusters that are nobody's yet and have been ready. Their folders are all that shows it to a stranger.
-func (r *room) madeAhead() int {
-	folders, _ := filepath.Glob(filepath.Join(r.server.Dir, "clusters", "warm-*")) // the pattern is good
-	return len(slices.DeleteFunc(folders, func(folder string) bool {
-		_, err := os.Lstat(filepath.Join(folder, "unready"))
-		return err == nil || filepath.Ext(folder) != ""
-	}))
 }
