@@ -255,15 +255,3 @@ func (p *page) reset() {
 	p.until("the old cluster's end", func() bool { return p.cluster.State != cluster.Ready })
 	p.ready()
 }
-
-// heard tells whether a notice has this in it.
-func (p *page) heard(text string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, n := range p.notices {
-		if strings.Contains(n, text) {
-			return true
-		}
-	}
-	return false
-}

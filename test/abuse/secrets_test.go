@@ -25,13 +25,7 @@ func (p *page) open() {
 	p.until("the exercise", func() bool { return strings.Contains(string(p.exercises[lesson]), `"phase":"open"`) })
 }
 
-// state is that of a check of the exercise.
-func (p *page) state(check string) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.stateOf(check)
-}
-
+// stateOf is that of a check of the exercise; p.mu is held.
 func (p *page) stateOf(check string) string {
 	var state struct{ Checks []struct{ ID, State string } }
 	if json.Unmarshal(p.exercises[lesson], &state) == nil {
