@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 		_, _ = os.Stdin.Read(make([]byte, 1))
 	case "spin":
 		_, _ = os.Stdin.Read(make([]byte, 1)) // for the word to begin
-		for {
+		for n := 0; ; n++ {
 		}
 	case "swell":
 		_, _ = os.Stdin.Read(make([]byte, 1))
