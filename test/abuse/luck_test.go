@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -18,18 +19,14 @@ import (
 func TestKilledServerLosesNothing(t *testing.T) {
 	slowly(t)
 	s := class(t)
-	learners := make([]*visitor, 4)
+	learners, pages := make([]*visitor, 4), make([]*page, 4)
 	uids, runs := make([]string, len(learners)), make([]string, len(learners))
-	var ready sync.WaitGroup
 	for i := range learners {
 		learners[i] = s.joins(t, fmt.Sprintf("Learner %d", i))
-		p := learners[i].page(t)
-		ready.Go(func() { _ = p.within(patience, func() bool { return p.cluster.State == cluster.Ready }) })
-		defer ready.Wait()
+		pages[i] = learners[i].page(t)
+		pages[i].get("cluster.start", nil, nil)
 	}
-	ready.Wait()
-	for i, v := range learners {
-		p := v.page(t)
+	for i, p := range pages {
 		p.ready()
 		p.open()
 		uids[i] = uid(p.api(t).does("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"kept"}}`))
@@ -138,19 +135,25 @@ func TestCrashLoopIsGivenUp(t *testing.T) {
 
 // controlPlane is the process of a cluster of this server's, 0 if there is none.
 func (s *server) controlPlane() int {
+	if all := s.children("control-plane"); len(all) > 0 {
+		return all[0]
+	}
+	return 0
+}
+
+// children are the processes that the server has started which have this word as an argument, or as their name.
+func (s *server) children(word string) (pids []int) {
 	found, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", s.cmd.Process.Pid))
 	for _, children := range found {
 		text, _ := os.ReadFile(children)
-		for _, child := range strings.Fields(string(text)) {
+		for child := range strings.FieldsSeq(string(text)) {
 			command, _ := os.ReadFile("/proc/" + child + "/cmdline")
-			if strings.Contains(string(command), "\x00control-plane\x00") {
-				var pid int
-				fmt.Sscan(child, &pid)
-				return pid
+			if pid, err := strconv.Atoi(child); err == nil && slices.Contains(strings.Split(string(command), "\x00"), word) {
+				pids = append(pids, pid)
 			}
 		}
 	}
-	return 0
+	return pids
 }
 
 // A full disk refuses what is new, in words, and loses nothing that is there.

@@ -123,16 +123,20 @@ func testWebhookServices(t *testing.T, a *api, bait *trap) {
 
 func testConversion(t *testing.T, a *api, bait *trap) {
 	const crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+	plurals := map[string]string{} // by target
 	for i, target := range bait.targets() {
 		plural := fmt.Sprintf("spies%d", i)
+		plurals[target] = plural
 		version := func(name string, storage bool) string {
 			return fmt.Sprintf(`{"name":%q,"served":true,"storage":%t,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}`, name, storage)
 		}
 		a.does(http.MethodPost, crds, fmt.Sprintf(`{"metadata":{"name":"%s.example.com"},"spec":{"group":"example.com","scope":"Cluster","names":{"plural":%[1]q,"singular":%[1]q,"kind":"Spy%d"},
 			"versions":[%s,%s],"conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{"url":"https://%s/x"}}}}}`,
 			plural, i, version("v1", true), version("v2", false), target))
+	}
+	for target, plural := range plurals {
 		eventually(t, "an object of "+plural, func() (bool, string) {
-			code, text := a.ask(http.MethodPost, "/apis/example.com/v1/"+plural, fmt.Sprintf(`{"apiVersion":"example.com/v1","kind":"Spy%d","metadata":{"name":"x"}}`, i))
+			code, text := a.ask(http.MethodPost, "/apis/example.com/v1/"+plural, fmt.Sprintf(`{"apiVersion":"example.com/v1","kind":"Spy%s","metadata":{"name":"x"}}`, strings.TrimPrefix(plural, "spies")))
 			return code == http.StatusCreated || code == http.StatusConflict, text
 		})
 		eventually(t, "a conversion by "+target+" is not refused as it should", func() (bool, string) {
@@ -167,7 +171,9 @@ func testNodeProxy(t *testing.T, a *api, bait *trap) {
 		a.does(http.MethodPatch, "/api/v1/nodes/spy/status", fmt.Sprintf(
 			`{"status":{"addresses":[{"type":"InternalIP","address":%q},{"type":"Hostname","address":%[1]q}],"daemonEndpoints":{"kubeletEndpoint":{"Port":%s}}}}`, address, bait.port))
 		for _, path := range []string{"spy/proxy/", "spy:" + bait.port + "/proxy/", "https:spy:" + bait.port + "/proxy/", "http:spy:80/proxy/latest/meta-data/"} {
-			if code, text := a.ask(http.MethodGet, "/api/v1/nodes/"+path, ""); code < 400 || !refused(text) && !strings.Contains(text, "not allowed") {
+			code, text := a.ask(http.MethodGet, "/api/v1/nodes/"+path, "")
+			simulated := strings.Contains(text, "the pods of this cluster are simulated") // as the stub kubelet says, whose port the simulation writes into the node again
+			if code < 400 || !refused(text) && !simulated && !strings.Contains(text, "not allowed") {
 				t.Errorf("nodes/%s at %s: %d %s", path, address, code, text)
 			}
 		}
