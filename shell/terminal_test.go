@@ -89,7 +89,7 @@ func (c *console) expect(pattern string) string {
 
 func (c *console) match(re *regexp.Regexp) string {
 	c.t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	for {
 		c.mu.Lock()
 		raw := c.out.String()
