@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -55,12 +56,19 @@ func withoutStack(lines []string) []string {
 	return lines
 }
 
-// killed reports whether a control plane died of a signal that was not ours: the system lacked memory, or a person ended
-// it. It says nothing about the data, so a next try is as good as the first.
-func killed(err error) bool {
+// transient reports whether a control plane ended by what says nothing about its data, so that a next try is as good as the
+// first: a signal that was not ours (the system lacked memory, or a person ended it), or a hook of the API server that
+// waited for less long than a busy machine takes, and ends the process then.
+func transient(err error) bool {
 	var death *DeathError
+	if !errors.As(err, &death) || death.Hint != nil {
+		return false
+	}
+	if slices.ContainsFunc(death.Last, func(line string) bool { return containsAny(line, "PostStartHook ") && containsAny(line, " failed: ") }) {
+		return true
+	}
 	var exit *exec.ExitError
-	if !errors.As(err, &death) || death.Hint != nil || !errors.As(death.Exit, &exit) {
+	if !errors.As(death.Exit, &exit) {
 		return false
 	}
 	status, ok := exit.Sys().(syscall.WaitStatus)

@@ -152,7 +152,7 @@ func (p *Provider) Create(ctx context.Context, spec cluster.Spec, progress func(
 		return nil, fmt.Errorf("cluster %s exists already", spec.ID)
 	}
 	made, err := p.create(ctx, dir, spec, progress)
-	if killed(err) && ctx.Err() == nil && p.life.Err() == nil {
+	if transient(err) && ctx.Err() == nil && p.life.Err() == nil {
 		if err = os.RemoveAll(string(dir)); err == nil {
 			made, err = p.create(ctx, dir, spec, progress)
 		}
@@ -204,7 +204,7 @@ func (p *Provider) Adopt(ctx context.Context, spec cluster.Spec, progress func(c
 		return nil, err
 	}
 	adopted, err := p.adopt(ctx, dir, spec, progress)
-	if killed(err) && ctx.Err() == nil && p.life.Err() == nil {
+	if transient(err) && ctx.Err() == nil && p.life.Err() == nil {
 		adopted, err = p.adopt(ctx, dir, spec, progress)
 	}
 	if err != nil {
