@@ -17,8 +17,8 @@ import (
 	"github.com/apilab/apilab/cli/control"
 )
 
-// instead has the commands of the guide run beside other tests: on free ports, and without a class's worth of clusters.
-var instead = strings.NewReplacer(":8080", ":0", ":443", ":0", "127.0.0.1:8080", "127.0.0.1:0", "--warm 20", "--warm 0",
+// instead has the commands of the guide run beside other tests, on free ports.
+var instead = strings.NewReplacer(":8080", ":0", ":443", ":0", "127.0.0.1:8080", "127.0.0.1:0",
 	"apilab serve", "apilab serve --let-learners-harm-this-host")
 
 // TestInstructorsGuide runs every command of docs/instructor.md, as someone does who reads it.
