@@ -112,13 +112,22 @@ type learner struct {
 	kubeconfig string // file
 }
 
+// join lets a learner in, and waits for their cluster, which their page says the state of: kubectl tries for a minute alone.
 func (c *class) join(t *testing.T, name, machine string) *learner {
 	t.Helper()
 	l := &learner{class: c, browser: c.browser(t), machine: machine}
 	c.post(t, l.browser, "/join", url.Values{"code": {c.code}, "name": {name}})
 	l.kubeconfig = filepath.Join(l.machine, "apilab.kubeconfig")
 	l.download(t)
-	return l
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Second) {
+		out, ok := l.try(t, "get", "--raw", "/readyz")
+		if ok {
+			return l
+		}
+		if !strings.Contains(out, "try again") || time.Now().After(deadline) {
+			t.Fatalf("the cluster of %s does not start: %s", name, out)
+		}
+	}
 }
 
 func (l *learner) download(t *testing.T) {

@@ -1,6 +1,7 @@
 package ownmachine
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -32,7 +33,9 @@ func informerWorks(t *testing.T, l *learner) {
 		t.Fatal(err)
 	}
 	factory.Start(t.Context().Done())
-	if !cache.WaitForCacheSync(t.Context().Done(), informer.HasSynced) {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
 		t.Fatal("the cache does not fill")
 	}
 	made, err := client.CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "informed"}}, metav1.CreateOptions{})
