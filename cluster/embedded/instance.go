@@ -44,7 +44,7 @@ func newInstance(o Options, dir folder, config wire.Config, share *limits.Share,
 	if err != nil {
 		return nil, fmt.Errorf("open a port on the loopback interface: %w", err)
 	}
-	config.StoreBytes = o.StoreBytes
+	config.StoreBytes = o.storeBytes(share.Memory())
 	i := &instance{o: o, dir: dir, config: config, share: share, listener: listener.(*net.TCPListener), forget: forget, done: make(chan struct{})}
 	i.life, i.cancel = context.WithCancel(context.Background())
 	if i.admin, err = i.access(pki.Admin); err == nil {

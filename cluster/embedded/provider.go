@@ -35,7 +35,23 @@ type Options struct {
 	// each for a third of that, is replaced.
 	ProbeEvery time.Duration
 	// StoreBytes is what the objects of a cluster may take, with their history as long as there is room; 0 means 256 MiB.
+	// A cluster with a share of the memory may have less: it shall be full before it is out of memory.
 	StoreBytes int64
+}
+
+// What memory a control plane takes: so much by itself, and each object as often as it is held, by the API server's cache
+// and the controllers', and as garbage.
+const (
+	ownMemory = 128 << 20 // bytes
+	copies    = 3
+)
+
+// storeBytes is what the objects of a cluster may take whose processes may take so much memory; 0: any.
+func (o Options) storeBytes(memory int64) int64 {
+	if memory == 0 {
+		return o.StoreBytes
+	}
+	return min(o.StoreBytes, (memory-ownMemory)/copies)
 }
 
 // A Provider makes embedded clusters. It implements cluster.Provider.

@@ -38,7 +38,7 @@ func startRun(o Options, config wire.Config, share *limits.Share, socket *os.Fil
 	child, err := process.Start(process.Options{
 		Path:  o.Executable,
 		Args:  []string{Command, config.ID}, // the id is for people who look at a list of processes
-		Env:   environment(),
+		Env:   environment(share.Memory()),
 		Dir:   config.Dir,
 		Files: []*os.File{wire.ListenerFD - 3: socket, wire.StatusFD - 3: write},
 		Input: append(input, '\n'),
@@ -65,8 +65,12 @@ func startRun(o Options, config wire.Config, share *limits.Share, socket *os.Fil
 }
 
 // environment is all that a control plane gets of ours: nothing that could send its connections elsewhere (HTTPS_PROXY).
-func environment() []string {
+// Of the memory that it may take, garbage is collected in time for the rest: the pages of its files that wait for the disk.
+func environment(memory int64) []string {
 	env := []string{"GOTRACEBACK=single", "GODEBUG=adaptivestackstart=0"}
+	if memory > 0 {
+		env = append(env, fmt.Sprintf("GOMEMLIMIT=%d", memory/8*7))
+	}
 	for _, name := range []string{"TZ", "GODEBUG", "GOGC", "GOCOVERDIR"} {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)

@@ -24,7 +24,7 @@ const (
 	etcdElection = 5 * etcdTick
 
 	walSegment  = 4 << 20 // bytes, preallocated twice; upstream's 64 MB are for production's write rates
-	raftEntries = 500     // kept in memory before they are snapshot
+	raftEntries = 500     // read again at a start, at most
 	defragment  = 64      // MiB of the file that must be free to rewrite it at a start
 )
 
@@ -45,6 +45,7 @@ func startEtcd(ctx context.Context) (etcd, error) {
 	cfg.QuotaBackendBytes = -1 // none, see quota
 	cfg.BootstrapDefragThresholdMegabytes = defragment
 	cfg.SnapshotCount = raftEntries
+	cfg.SnapshotCatchUpEntries = 1 // beside the last hundred, in memory; upstream keeps 5000 for members that are behind, and there are none
 	cfg.EnableGRPCGateway = false
 	client, peer := url.URL{Scheme: "unix", Host: etcdSocket}, url.URL{Scheme: "unix", Host: peerSocket}
 	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = []url.URL{client}, []url.URL{client}
