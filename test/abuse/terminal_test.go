@@ -79,8 +79,11 @@ func (t *terminal) begin(script string) (ended func() bool) {
 	if err := t.keys(fmt.Sprintf(". ~/%s; echo \"=end of it: $?=\"\r", name)); err != nil {
 		t.page.t.Fatal(err)
 	}
-	return func() bool { return endOfIt.Match(t.text) }
+	return func() bool { return endOfIt.Match(t.text[max(0, len(t.text)-lastLines):]) }
 }
+
+// lastLines is where the end of a script is looked for, in bytes, whenever something comes.
+const lastLines = 64 << 10
 
 var endOfIt = regexp.MustCompile(`=end of it: \d+=`)
 
