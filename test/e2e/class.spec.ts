@@ -18,7 +18,7 @@ const test = base.extend<{ admin: Page }, WorkerFixtures>({
       await use(apilab)
       await apilab.dispose()
     },
-    { scope: 'worker', timeout: 60_000 },
+    { scope: 'worker', timeout: 120_000 },
   ],
   session: [
     async ({ apilab, browser }, use) => {
@@ -29,7 +29,7 @@ const test = base.extend<{ admin: Page }, WorkerFixtures>({
       await use(await context.storageState())
       await context.close()
     },
-    { scope: 'worker', timeout: 60_000 },
+    { scope: 'worker', timeout: 120_000 },
   ],
   admin: async ({ session, browser }, use) => {
     const context = await browser.newContext({ storageState: session })
@@ -37,6 +37,8 @@ const test = base.extend<{ admin: Page }, WorkerFixtures>({
     await context.close()
   },
 })
+
+test.describe.configure({ timeout: 270_000 }) // for whole pages and axe on a slow machine; counts from before the fixtures
 
 async function somebody(browser: Browser): Promise<Page> {
   return (await browser.newContext()).newPage()
@@ -60,7 +62,6 @@ async function joinBy(page: Page, url: string, code: string, name: string): Prom
 }
 
 test('two learners join, the third finds the class full, and one comes back from another browser', async ({ admin, apilab, browser }) => {
-  test.slow()
   const code = await makeClass(admin, apilab.url, 'Tuesday', 2)
   const ada = await somebody(browser)
   await joinBy(ada, apilab.url, code.toLowerCase().replace('-', ''), 'Ada')
@@ -126,7 +127,6 @@ test('an admin lets an instructor in', async ({ admin, apilab, browser }) => {
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test(`axe finds nothing, and 360 px are enough, in ${colorScheme}`, async ({ apilab, browser, admin, session }, info) => {
-    test.slow()
     const code = await makeClass(admin, apilab.url, `Wednesday ${colorScheme}`, 3)
     const wall = new URL(admin.url()).pathname
     const learner = await somebody(browser)
