@@ -15,6 +15,8 @@ function dialogs(page: Page): string[] {
 }
 
 test.describe('text stays text', () => {
+  test.describe.configure({ timeout: 240_000 }) // a slow machine takes a while for each key typed
+
   test('of a search', async ({ lab, page }) => {
     const opened = dialogs(page)
     for (const query of [image, `"><script>alert(1)</script>`, `'-alert(1)-'`, 'javascript:alert(1)']) {
