@@ -41,9 +41,9 @@ func TestServeSixty(t *testing.T) {
 	class := strings.TrimPrefix(path, "/classes/")
 	code := store.ParseCode(grace.joinCode(t, path))
 
-	s.store.SetClock(func() time.Time { return now.Add(-32 * time.Minute) })
 	var learners []store.Joined
-	for _, name := range sixtyNames() {
+	for i, name := range sixtyNames() {
+		s.store.SetClock(func() time.Time { return now.Add(-32*time.Minute + time.Duration(i)*time.Millisecond) })
 		joined, err := s.store.Join(t.Context(), code, name, 24*time.Hour)
 		if err != nil {
 			t.Fatal(err)
