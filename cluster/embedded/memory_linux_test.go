@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -16,10 +17,10 @@ import (
 	"github.com/apilab/apilab/cluster/limits"
 )
 
-// TestMemoryOfOneLearner lets a learner fill their cluster until the kernel ends it. They read why, another learner's
+// TestMemoryOfOneLearner lets a learner ask for more memory than is theirs until the kernel ends their cluster. They read why, another learner's
 // goes on, and a reset helps.
 func TestMemoryOfOneLearner(t *testing.T) {
-	held := limits.Open(limits.Options{Memory: 256 << 20})
+	held := limits.Open(limits.Options{Memory: 192 << 20})
 	if says, why := held.Says(); !strings.Contains(says, "memory") {
 		t.Skipf("memory is not limited here: %v", why)
 	}
@@ -45,15 +46,15 @@ func TestMemoryOfOneLearner(t *testing.T) {
 			reasons <- h.Reason
 		}
 	})()
-	filling, stop := context.WithCancel(within(t, patience))
+	exhausting, stop := context.WithCancel(within(t, patience))
 	defer stop()
-	go fill(filling, kubernetes.NewForConfigOrDie(full.LearnerConfig()))
+	go exhaust(exhausting, kubernetes.NewForConfigOrDie(full.LearnerConfig()))
 	select {
 	case reason := <-reasons:
-		if want := embedded.ErrMemory.Error() + " (256 MiB)"; !strings.Contains(reason, want) {
+		if want := embedded.ErrMemory.Error() + " (192 MiB)"; !strings.Contains(reason, want) {
 			t.Errorf("the learner reads %q, not %q", reason, want)
 		}
-	case <-filling.Done():
+	case <-exhausting.Done():
 		t.Fatal("nothing has ended it")
 	}
 	stop()
@@ -69,13 +70,30 @@ func TestMemoryOfOneLearner(t *testing.T) {
 	}
 }
 
-// fill makes large objects for as long as it is let.
-func fill(ctx context.Context, kube kubernetes.Interface) {
-	for n := 0; ctx.Err() == nil; n++ {
-		_, _ = kube.CoreV1().ConfigMaps("default").Create(ctx, &corev1.ConfigMap{
+// exhaust makes large objects, and then asks for all of them many times at once, in a form that the API server writes in
+// memory first.
+func exhaust(ctx context.Context, kube kubernetes.Interface) {
+	maps := kube.CoreV1().ConfigMaps("default")
+	for n := range 12 {
+		_, err := maps.Create(ctx, &corev1.ConfigMap{
 			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("large-", n)},
 			Data:       map[string]string{"text": strings.Repeat("a", 1_000_000)},
 		}, metav1.CreateOptions{})
+		if err != nil {
+			break // it is full
+		}
+	}
+	for range 64 {
+		go func() {
+			for ctx.Err() == nil {
+				answer, err := kube.CoreV1().RESTClient().Get().Namespace("default").Resource("configmaps").
+					SetHeader("Accept", "application/yaml").Stream(ctx)
+				if err == nil {
+					_, _ = io.Copy(io.Discard, answer)
+					answer.Close()
+				}
+			}
+		}()
 	}
 }
 
