@@ -3,7 +3,6 @@ package controlplane
 import (
 	"context"
 	"log/slog"
-	"strings"
 
 	utilwait "k8s.io/apimachinery/pkg/util/wait"
 
@@ -15,11 +14,7 @@ var restoring = utilwait.Backoff{Duration: poll, Factor: 2, Steps: 10}
 
 // ensureLearner makes the learner's group cluster-admin.
 func (c *clients) ensureLearner(ctx context.Context) error {
-	err := learner.Ensure(ctx, c.kube.RbacV1())
-	if err != nil && strings.Contains(err.Error(), "the cluster is full") {
-		return nil // they are there, or keepLearner restores them when there is room
-	}
-	return err
+	return learner.Ensure(ctx, c.kube.RbacV1())
 }
 
 // keepLearner restores that whenever the learner changes or deletes it, until ctx ends.

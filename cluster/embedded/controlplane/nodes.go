@@ -25,10 +25,7 @@ const nodeLeaseSeconds = 240
 // labels and taints are the learner's.
 func (c *clients) ensureNodes(ctx context.Context, nodes []wire.Node) error {
 	for _, n := range nodes {
-		_, err := c.kube.CoreV1().Nodes().Get(ctx, n.Name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) { // a full cluster refuses even what exists
-			_, err = c.kube.CoreV1().Nodes().Create(ctx, newNode(n), metav1.CreateOptions{})
-		}
+		_, err := c.kube.CoreV1().Nodes().Create(ctx, newNode(n), metav1.CreateOptions{})
 		if err != nil && !apierrors.IsAlreadyExists(err) {
 			return err
 		}

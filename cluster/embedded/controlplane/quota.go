@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -25,6 +26,9 @@ import (
 type quota struct {
 	etcd  etcd
 	limit int64 // bytes for the learner's objects and the history
+
+	// admitted are the bytes of objects since used was last brought up to date; the file tells of none until they are committed.
+	admitted atomic.Int64
 
 	mu        sync.Mutex
 	compacted int64 // revision
@@ -48,14 +52,14 @@ func (q *quota) admit(ctx context.Context, size int64, update bool) error {
 	if ofControlPlane(ctx) {
 		limit += limit / reserve
 	}
-	if q.used()+size <= limit {
+	if q.fits(size, limit) {
 		return nil
 	}
 	small := update && size <= smallUpdate
 	if err := q.dropHistory(ctx, small); err != nil {
 		return fmt.Errorf("make room in the store: %w", err)
 	}
-	if small || q.used()+size <= limit {
+	if small || q.fits(size, limit) {
 		return nil
 	}
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
@@ -73,7 +77,21 @@ func ofControlPlane(ctx context.Context) bool {
 	return !ok || slices.Contains(who.GetGroups(), user.SystemPrivilegedGroup)
 }
 
-// used is how many bytes of the file are in use.
+// fits tells whether there is room for size bytes more, and counts them if so.
+func (q *quota) fits(size, limit int64) bool {
+	if q.used()+q.admitted.Add(size) <= limit {
+		return true
+	}
+	q.etcd.Server.Backend().ForceCommit()
+	q.admitted.Store(0)
+	if q.used()+size > limit {
+		return false
+	}
+	q.admitted.Add(size)
+	return true
+}
+
+// used is how many bytes of the file are in use, without what is not committed yet.
 func (q *quota) used() int64 { return q.etcd.Server.Backend().SizeInUse() }
 
 // dropHistory compacts all that has been overwritten and deleted, if there is any; seldom means at most every compactEvery.
