@@ -93,18 +93,7 @@ func (s *Store) RedeemPersonalCode(ctx context.Context, code Code, session time.
 	if err != nil {
 		return "", err
 	}
-	err = s.transact(ctx, func(tx *sql.Tx) error {
-		var learner string
-		err := tx.QueryRowContext(ctx, `SELECT learner_id FROM personal_codes WHERE code_hash = ?`, hashed).Scan(&learner)
-		if errors.Is(err, sql.ErrNoRows) {
-			return ErrNotFound
-		}
-		if err != nil {
-			return err
-		}
-		token, err = s.newSession(ctx, tx, learner, session)
-		return err
-	})
+	token, err = s.redeem(ctx, session, `SELECT learner_id FROM personal_codes WHERE code_hash = ?`, hashed)
 	if err != nil {
 		return "", fmt.Errorf("redeem a personal code: %w", err)
 	}

@@ -32,10 +32,19 @@ func (s *Store) NewSignInCode(ctx context.Context, learner string, ttl time.Dura
 // RedeemSignInCode uses the code up and returns a new session of its learner. It returns ErrNotFound for a code that
 // never was, was used, or is too old.
 func (s *Store) RedeemSignInCode(ctx context.Context, code string, session time.Duration) (token string, err error) {
+	token, err = s.redeem(ctx, session, `DELETE FROM signin_codes WHERE code_hash = ? AND expires_at > ? RETURNING learner_id`,
+		hash(code), millis(s.now()))
+	if err != nil {
+		return "", fmt.Errorf("redeem a sign-in code: %w", err)
+	}
+	return token, nil
+}
+
+// redeem returns a new session of the learner whose ID the query finds by a code, or ErrNotFound.
+func (s *Store) redeem(ctx context.Context, session time.Duration, query string, args ...any) (token string, err error) {
 	err = s.transact(ctx, func(tx *sql.Tx) error {
 		var learner string
-		err := tx.QueryRowContext(ctx, `DELETE FROM signin_codes WHERE code_hash = ? AND expires_at > ? RETURNING learner_id`,
-			hash(code), millis(s.now())).Scan(&learner)
+		err := tx.QueryRowContext(ctx, query, args...).Scan(&learner)
 		if errors.Is(err, sql.ErrNoRows) {
 			return ErrNotFound
 		}
@@ -45,10 +54,7 @@ func (s *Store) RedeemSignInCode(ctx context.Context, code string, session time.
 		token, err = s.newSession(ctx, tx, learner, session)
 		return err
 	})
-	if err != nil {
-		return "", fmt.Errorf("redeem a sign-in code: %w", err)
-	}
-	return token, nil
+	return token, err
 }
 
 // SignInCodeOf returns whose sign-in code it is, and leaves it as it is. It returns ErrNotFound as RedeemSignInCode does.
