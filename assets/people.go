@@ -111,6 +111,7 @@ type ClassSettings struct {
 	Code         string // a personal code that was made now; may be empty
 	CodeFor      string // name of its owner
 	Revoked      string // name of whose kubeconfigs were revoked now; may be empty
+	Undeleted    bool   // the class was not deleted, as another name was typed
 }
 
 // A TrackChoice is a track that a class may have.

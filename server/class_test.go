@@ -250,7 +250,9 @@ func TestWhoMaySeeWhat(t *testing.T) {
 		{"POST", person + "/link", [5]int{out, no, no, no, in}},
 		{"POST", "/people/l-none/role?role=admin", [5]int{out, no, no, no, nothing}},
 		{"POST", person + "/role?role=owner", [5]int{out, no, no, no, http.StatusBadRequest}},
+		{"POST", class + "/delete?confirm=Tuesdays", [5]int{out, no, nothing, http.StatusBadRequest, http.StatusBadRequest}},
 		{"POST", remove, [5]int{out, no, nothing, moved, nothing}},
+		{"POST", class + "/delete?confirm=Tuesday", [5]int{out, out, nothing, moved, nothing}},
 	} {
 		for i, w := range who {
 			if got := w.v.ask(tt.method, tt.path); got.code != tt.want[i] {

@@ -73,7 +73,7 @@ func (s *Server) newMemberCode(c echo.Context) error {
 	return s.renderSettings(c, http.StatusOK, class, assets.ClassSettings{Code: code.String(), CodeFor: member.Name})
 }
 
-// removeMember takes a learner out of a class.
+// removeMember takes a learner out of a class, with all that they have here.
 func (s *Server) removeMember(c echo.Context) error {
 	class, member, err := s.classMember(c)
 	if err != nil {
@@ -83,11 +83,30 @@ func (s *Server) removeMember(c echo.Context) error {
 		return err
 	}
 	s.classChanged(c.Request().Context(), class.ID)
-	s.endVisits(func(v *visit) bool { return v.learner == member.ID })
-	if err := s.revokeKubeconfig(c.Request().Context(), member.ID); err != nil {
+	if err := s.clearRemoved(c.Request().Context()); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, "/classes/"+class.ID+"/settings#members")
+}
+
+// deleteClass deletes a class with its learners and all that they have here, if its name was typed.
+func (s *Server) deleteClass(c echo.Context) error {
+	ctx := c.Request().Context()
+	class, err := s.ownClass(ctx, learnerOf(c).ID, c.Param("class"))
+	if err != nil {
+		return err
+	}
+	if cleanName(c.FormValue("confirm")) != class.Name {
+		return s.renderSettings(c, http.StatusBadRequest, class, assets.ClassSettings{Undeleted: true})
+	}
+	if err := s.store.RemoveClass(ctx, class.ID); err != nil {
+		return err
+	}
+	s.rooms.Forget(class.ID)
+	if err := s.clearRemoved(ctx); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, "/classes")
 }
 
 func (s *Server) classMember(c echo.Context) (store.Class, store.Member, error) {

@@ -18,7 +18,8 @@ import (
 	"github.com/apilab/apilab/shell"
 )
 
-// hub returns a learner's hub. It is made when first asked for and lives as long as the server.
+// hub returns a learner's hub. It is made when first asked for and lives as long as the server, or until its learner is
+// removed; there is none for one who was.
 func (s *Server) hub(learner store.Learner) (*hub.Hub, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -34,6 +35,9 @@ func (s *Server) hub(learner store.Learner) (*hub.Hub, error) {
 }
 
 func (s *Server) newHub(learner store.Learner) (*hub.Hub, error) {
+	if _, err := s.store.Learner(context.Background(), learner.ID); err != nil {
+		return nil, err
+	}
 	home, err := shell.NewFiles(s.homeDir(learner.ID), 0)
 	if err != nil {
 		return nil, err

@@ -58,7 +58,7 @@ func TestOwnMachineOfALearner(t *testing.T) {
 	grace.post(class+"/settings", ended).wants(t, http.StatusSeeOther)
 	stranger.asks(t, file, namespaces).wants(t, http.StatusOK)
 	grace.post(grace.memberPath(t, class, "Bob"), nil).wants(t, http.StatusSeeOther)
-	stranger.asks(t, file, namespaces).wants(t, http.StatusForbidden, "Lessons here are for members of a class")
+	stranger.asks(t, file, namespaces).wants(t, http.StatusForbidden, "does not know the learner")
 }
 
 // Watches and upgrades last as long as a learner's program does.

@@ -76,6 +76,7 @@ func (s *Server) classRoutes(e *echo.Echo, compressed echo.MiddlewareFunc) {
 	classes.POST("/:class/code", s.newJoinCode)
 	classes.GET("/:class/settings", s.classSettings, compressed)
 	classes.POST("/:class/settings", s.saveClass)
+	classes.POST("/:class/delete", s.deleteClass)
 	classes.POST("/:class/members/:learner/code", s.newMemberCode)
 	classes.POST("/:class/members/:learner/kubeconfig", s.revokeMemberKubeconfig)
 	classes.POST("/:class/members/:learner/remove", s.removeMember)

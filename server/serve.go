@@ -52,9 +52,13 @@ func (s *Server) Serve(ctx context.Context) error {
 	})
 	group.Go(func() error { return s.gateway.Serve(gatewayUp) })
 	start()
+	if err := s.clearRemoved(ctx); err != nil {
+		s.log.Error("look for removed learners", "error", err)
+	}
 
 	<-serving.Done() // the caller's wish, or one of the above failed
 	s.stopPages()
+	s.removals.Wait()
 	s.stopHubs()
 	stopGateway()
 	err := group.Wait()

@@ -84,7 +84,9 @@ type Server struct {
 	goAway context.CancelFunc
 	pages  sync.WaitGroup // open websockets
 
-	collecting sync.Mutex // held while logs of nodes are collected
+	collecting sync.Mutex     // held while logs of nodes are collected
+	removals   sync.WaitGroup // of what removed learners had
+	clearing   sync.Mutex     // held by one of them at a time
 
 	mu     sync.Mutex
 	visits map[*visit]bool

@@ -57,6 +57,20 @@ func (r *Rooms) Refresh(ctx context.Context, class string) error {
 	return r.fill(ctx, room)
 }
 
+// Forget drops the room of a class that is deleted.
+func (r *Rooms) Forget(class string) {
+	r.making.Lock()
+	defer r.making.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.rooms, class)
+	for learner, room := range r.of {
+		if room.class == class {
+			delete(r.of, learner)
+		}
+	}
+}
+
 // Follow takes what a hub reports of a learner.
 func (r *Rooms) Follow(learner string, report hub.Report) {
 	r.mu.Lock()

@@ -214,6 +214,65 @@ func TestJoin(t *testing.T) {
 	join(t, s, c, "Eve") // in the place that is free
 }
 
+func TestRemovals(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	ctx := t.Context()
+	c, kept := newClass(t, s, 5), newClass(t, s, 5)
+	ada, bob, eve := join(t, s, c, "Ada").Learner.ID, join(t, s, c, "Bob").Learner.ID, join(t, s, kept, "Eve").Learner.ID
+	wantRemoved := func(want ...string) {
+		t.Helper()
+		removed, err := s.Removed(ctx)
+		slices.Sort(removed)
+		slices.Sort(want)
+		if err != nil || !slices.Equal(removed, want) {
+			t.Errorf("removed: %q, %v; want %q", removed, err, want)
+		}
+	}
+	for _, id := range []string{ada, eve} {
+		if err := s.SaveExercise(ctx, id, Exercise{ID: "a/b", OpenedAt: s.now()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantRemoved()
+	if err := s.DeleteLearner(ctx, ada); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Learner(ctx, ada); err != nil {
+		t.Errorf("a learner who was not removed was deleted: %v", err)
+	}
+
+	if err := s.RemoveMember(ctx, ada); err != nil {
+		t.Fatal(err)
+	}
+	wantRemoved(ada)
+	if _, err := s.Learner(ctx, ada); !errors.Is(err, ErrNotFound) {
+		t.Errorf("the removed learner: %v", err)
+	}
+	if err := s.SendMessage(ctx, c.ID, bob, "Grace", "Hello"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.RemoveClass(ctx, c.ID); err != nil {
+		t.Fatal(err)
+	}
+	wantRemoved(ada, bob)
+	if err := s.RemoveClass(ctx, c.ID); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a second time: %v", err)
+	}
+	for _, id := range []string{ada, bob} {
+		if err := s.DeleteLearner(ctx, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantRemoved()
+	for table, want := range map[string]int{"learners": 4, "members": 1, "personal_codes": 1, "exercises": 1, "sessions": 1, "messages": 0, "classes": 1} {
+		var n int
+		if err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM "+table).Scan(&n); err != nil || n != want {
+			t.Errorf("%s: %d rows, %v; want %d", table, n, err, want)
+		}
+	}
+}
+
 func TestJoinsAtOnceNeverPassTheCapacity(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "apilab.db")

@@ -26,10 +26,10 @@ func (s *Store) EnsureLearner(ctx context.Context, id, name string) (Learner, er
 	return s.Learner(ctx, id)
 }
 
-// Learner returns the learner with this ID, or ErrNotFound.
+// Learner returns the learner with this ID, or ErrNotFound, also for one who was removed from their class.
 func (s *Store) Learner(ctx context.Context, id string) (Learner, error) {
 	var row learnerRow
-	err := s.db.QueryRowContext(ctx, `SELECT `+learnerColumns+` FROM learners l WHERE l.id = ?`, id).Scan(row.fields()...)
+	err := s.db.QueryRowContext(ctx, `SELECT `+learnerColumns+` FROM learners l WHERE l.id = ? AND l.removed_at IS NULL`, id).Scan(row.fields()...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Learner{}, ErrNotFound
 	}

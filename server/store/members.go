@@ -154,27 +154,6 @@ func (s *Store) members(ctx context.Context, where string, args ...any) ([]Membe
 	return members, nil
 }
 
-// RemoveMember takes a learner out of their class and signs them out everywhere; their place is free, their code is no
-// longer good, and their progress stays.
-func (s *Store) RemoveMember(ctx context.Context, learner string) error {
-	err := s.transact(ctx, func(tx *sql.Tx) error {
-		for _, statement := range []string{
-			`DELETE FROM members WHERE learner_id = ?`,
-			`DELETE FROM personal_codes WHERE learner_id = ?`,
-			`UPDATE learners SET token_generation = token_generation + 1 WHERE id = ?`,
-		} {
-			if _, err := tx.ExecContext(ctx, statement, learner); err != nil {
-				return err
-			}
-		}
-		return endSessions(ctx, tx, learner)
-	})
-	if err != nil {
-		return fmt.Errorf("remove learner %s from their class: %w", learner, err)
-	}
-	return nil
-}
-
 // RaiseHand remembers since when the learner wants help: a hand that is up stays up since then. It returns ErrNotFound for
 // who is in no class.
 func (s *Store) RaiseHand(ctx context.Context, learner string) error {
