@@ -125,6 +125,34 @@ test('an admin lets an instructor in', async ({ admin, apilab, browser }) => {
   await expect(admin.getByRole('row', { name: /Of Grace/ })).toContainText('of Grace')
 })
 
+test('a learner is removed, and a class deleted, by who means it', async ({ admin, apilab, browser }) => {
+  const code = await makeClass(admin, apilab.url, 'Thursday', 5)
+  const settings = admin.url().replace('/join', '/settings')
+  const ada = await somebody(browser)
+  await joinBy(ada, apilab.url, code, 'Ada')
+  await ada.getByRole('link', { name: 'Begin' }).click()
+  await joinBy(await somebody(browser), apilab.url, code, 'Bob')
+
+  await admin.goto(settings)
+  await expect(admin.getByRole('button', { name: 'Remove Ada' })).toBeHidden()
+  await admin.getByText('Remove… Ada').press('Enter')
+  await admin.getByRole('button', { name: 'Remove Ada' }).click()
+  await expect(admin.getByRole('rowheader')).toHaveText(['Bob'])
+  await ada.reload()
+  await expect(ada.getByRole('heading', { level: 1 })).toHaveText('Join a class')
+
+  await admin.getByText('Delete this class…').click()
+  await admin.getByLabel('Type its name, Thursday, to confirm').fill('Friday')
+  await admin.getByRole('button', { name: 'Delete the class' }).click()
+  await expect(admin.getByRole('alert')).toContainText('Nothing was deleted')
+  await admin.getByLabel('Type its name, Thursday, to confirm').fill('Thursday')
+  await admin.keyboard.press('Enter')
+  await expect(admin.getByRole('heading', { level: 1 })).toHaveText('Classes')
+  await expect(admin.getByText('Thursday')).toBeHidden()
+  await ada.goto(`${apilab.url}/join/${code}`)
+  await expect(ada.getByRole('alert')).toContainText('No class has this code')
+})
+
 for (const colorScheme of ['light', 'dark'] as const) {
   test(`axe finds nothing, and 360 px are enough, in ${colorScheme}`, async ({ apilab, browser, admin, session }, info) => {
     const code = await makeClass(admin, apilab.url, `Wednesday ${colorScheme}`, 3)
@@ -147,6 +175,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     ] as const) {
       const page = await who.newPage()
       await page.goto(apilab.url + path)
+      for (const hidden of await page.locator('.sure > summary').all()) await hidden.click()
       await page.evaluate(source)
       const { violations } = await page.evaluate(() => window.axe.run())
       expect(violations.flatMap((v) => v.nodes.map((n) => `${name}: ${v.id}: ${n.target.join(' ')}: ${n.failureSummary ?? ''}`))).toEqual([])
