@@ -44,7 +44,7 @@ assets/dist/.built: assets/node_modules/.installed $(WEB_SOURCES) $(filter %.md,
 
 ##@ Prove
 .PHONY: test
-test: lint test-unit test-web test-embedded test-scenarios test-operator verify test-e2e ## everything that CI runs
+test: lint test-unit test-web test-embedded test-scenarios test-abuse-short test-operator test-ownmachine verify test-e2e ## everything that CI runs
 
 .PHONY: test-unit
 # One package at a time: several of them start whole control planes and shells.
