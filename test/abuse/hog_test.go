@@ -318,7 +318,7 @@ func fillHome(t *testing.T, h *hog) {
 	} else {
 		told(t, r.Error, "your home may hold")
 	}
-	told(t, h.terminal.run(`rm -rf many big; echo x > small && cat small`), "x")
+	told(t, h.terminal.runTyped(`rm -rf many big; echo x > small && cat small`), "x")
 }
 
 func fillHomeByKubectl(t *testing.T, h *hog) {
@@ -333,7 +333,7 @@ for i in $(seq 20); do kubectl config set-cluster c --server=https://x --kubecon
 		t.Errorf("the home holds %d MiB", size>>20)
 	}
 	told(t, out, "your home may hold")
-	told(t, h.terminal.run(`rm -rf big dump-*; kubectl get pods --no-headers | wc -l`), "50")
+	told(t, h.terminal.runTyped(`rm -rf big dump-*; kubectl get pods --no-headers | wc -l`), "50")
 }
 
 func sendMessages(t *testing.T, h *hog) {

@@ -73,10 +73,16 @@ func (t *terminal) begin(script string) (ended func() bool) {
 	t.page.t.Helper()
 	name := fmt.Sprintf(".script-%d", t.id)
 	t.page.get("file.write", map[string]any{"path": name, "text": script + "\n"}, nil)
+	return t.enter(". ~/" + name)
+}
+
+// enter types a line.
+func (t *terminal) enter(line string) (ended func() bool) {
+	t.page.t.Helper()
 	t.page.mu.Lock()
 	t.text = nil
 	t.page.mu.Unlock()
-	if err := t.keys(fmt.Sprintf(". ~/%s; echo \"=end of it: $?=\"\r", name)); err != nil {
+	if err := t.keys(line + "; echo \"=end of it: $?=\"\r"); err != nil {
 		t.page.t.Fatal(err)
 	}
 	return func() bool { return endOfIt.Match(t.text[max(0, len(t.text)-lastLines):]) }
@@ -99,7 +105,20 @@ func (t *terminal) run(script string) string {
 
 func (t *terminal) runWithin(limit time.Duration, script string) (string, error) {
 	t.page.t.Helper()
-	ended := t.begin(script)
+	return t.wait(limit, t.begin(script))
+}
+
+// runTyped is run of a short line, for a home that is full: a script would be a file.
+func (t *terminal) runTyped(line string) string {
+	t.page.t.Helper()
+	out, err := t.wait(patience, t.enter(line))
+	if err != nil {
+		t.page.t.Fatalf("%s\n%v, after\n%s", line, err, out)
+	}
+	return out
+}
+
+func (t *terminal) wait(limit time.Duration, ended func() bool) (string, error) {
 	err := t.page.within(limit, ended)
 	t.page.mu.Lock()
 	defer t.page.mu.Unlock()
