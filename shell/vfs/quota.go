@@ -13,8 +13,11 @@ import (
 // block is what a file costs at least, so that the quota bounds the number of files too.
 const block = 4096
 
+// fresh is how long a count of the files is good.
+const fresh = time.Second
+
 // quota bounds what the home holds. It counts what passes through this process, and counts the files themselves anew when
-// the sum comes near the limit, or a lot was written: other processes write too, and files shrink and go.
+// the last count is old, the sum comes near the limit, or a lot was written: other processes write too, and files shrink and go.
 type quota struct {
 	limit int64
 	root  string
@@ -48,7 +51,7 @@ func (q *quota) take(n int64) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	full := q.used+n > q.limit
-	if q.counted.IsZero() || q.written > q.limit/16 || full && time.Since(q.counted) > 100*time.Millisecond {
+	if time.Since(q.counted) > fresh || q.written > q.limit/16 || full && time.Since(q.counted) > 100*time.Millisecond {
 		q.used, q.written, q.counted = size(q.root), 0, time.Now()
 		full = q.used+n > q.limit
 	}
@@ -60,14 +63,14 @@ func (q *quota) take(n int64) error {
 	return nil
 }
 
-// full returns a *QuotaError if the home holds more than it may, by a count that is at most a second old.
+// full returns a *QuotaError if the home holds more than it may.
 func (q *quota) full() error {
 	if q.limit == 0 {
 		return nil
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if time.Since(q.counted) > time.Second {
+	if time.Since(q.counted) > fresh {
 		q.used, q.written, q.counted = size(q.root), 0, time.Now()
 	}
 	if q.used > q.limit {

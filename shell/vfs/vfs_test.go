@@ -182,6 +182,22 @@ func TestQuota(t *testing.T) {
 	}
 }
 
+// Another process has filled the home since this one counted: a terminal, when the page writes.
+func TestQuotaIsOfAllProcesses(t *testing.T) {
+	t.Parallel()
+	f, home := newFS(t, Options{Limit: 1 << 20})
+	if err := f.WriteFile(Home+"/first", []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "of-another"), make([]byte, 1<<20), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f.quota.counted = f.quota.counted.Add(-fresh)
+	if err := f.WriteFile(Home+"/second", []byte("x"), 0o644); !isQuota(err) {
+		t.Errorf("a small file in a full home: %v", err)
+	}
+}
+
 func FuzzNames(f *testing.F) {
 	for _, s := range []string{"/home/learner/a", "/tmp/../etc/passwd", "a/../../x", "/home/learner/planted/x", "/dev/null/../sda", "//", "/home/learner/\x00"} {
 		f.Add(s)
