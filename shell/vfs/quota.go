@@ -25,6 +25,7 @@ type quota struct {
 	mu      sync.Mutex
 	used    int64
 	written int64 // since the last count
+	freed   bool  // something was, since then
 	counted time.Time
 }
 
@@ -50,12 +51,11 @@ func (q *quota) take(n int64) error {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	full := q.used+n > q.limit
-	if time.Since(q.counted) > fresh || q.written > q.limit/16 || full && time.Since(q.counted) > 100*time.Millisecond {
-		q.used, q.written, q.counted = size(q.root), 0, time.Now()
-		full = q.used+n > q.limit
+	full, age := q.used+n > q.limit, time.Since(q.counted)
+	if age > fresh || q.written > q.limit/16 || full && (q.freed || q.written > 0 || age > 100*time.Millisecond) {
+		q.count()
 	}
-	if full {
+	if q.used+n > q.limit {
 		return &QuotaError{q.limit}
 	}
 	q.used += n
@@ -70,13 +70,25 @@ func (q *quota) full() error {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if time.Since(q.counted) > fresh {
-		q.used, q.written, q.counted = size(q.root), 0, time.Now()
+	if time.Since(q.counted) > fresh || q.freed && q.used > q.limit {
+		q.count()
 	}
 	if q.used > q.limit {
 		return &QuotaError{q.limit}
 	}
 	return nil
+}
+
+// free is told that a file was made smaller, or is gone.
+func (q *quota) free() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.freed = true
+}
+
+// count counts the files; mu is held.
+func (q *quota) count() {
+	q.used, q.written, q.freed, q.counted = size(q.root), 0, false, time.Now()
 }
 
 // size is the sum of all files below dir, each counted in whole blocks.

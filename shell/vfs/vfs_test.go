@@ -182,6 +182,38 @@ func TestQuota(t *testing.T) {
 	}
 }
 
+// Who makes room in a full home can write at once.
+func TestQuotaAfterMakingRoom(t *testing.T) {
+	t.Parallel()
+	f, _ := newFS(t, Options{Limit: 1 << 20})
+	for name, free := range map[string]func(string) error{
+		"remove": f.Remove,
+		"truncate": func(name string) error {
+			w, err := f.Create(name, 0o644)
+			if err != nil {
+				return err
+			}
+			return w.Close()
+		},
+	} {
+		if err := f.WriteFile(Home+"/big", make([]byte, 1<<20-4*block), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.WriteFile(Home+"/more", make([]byte, 8*block), 0o644); !isQuota(err) {
+			t.Fatalf("a full home takes more: %v", err)
+		}
+		if err := free(Home + "/big"); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.WriteFile(Home+"/more", make([]byte, 8*block), 0o644); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := f.Remove(Home + "/more"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Another process has filled the home since this one counted: a terminal, when the page writes.
 func TestQuotaIsOfAllProcesses(t *testing.T) {
 	t.Parallel()

@@ -44,6 +44,9 @@ func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if flag&os.O_TRUNC != 0 {
+		f.quota.free()
+	}
 	return &File{file: file, fs: f, name: name}, nil
 }
 
@@ -132,6 +135,7 @@ func (f *FS) remove(name string, do func(string) error) error {
 		if rel == "." || rel == tempFolder {
 			return syscall.EBUSY
 		}
+		defer f.quota.free()
 		return do(rel)
 	})
 }
