@@ -64,7 +64,7 @@ test-scenarios: $(BIN) ## scenario scripts against the real binary
 	APILAB_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 20m ./test/scenarios/...
 
 .PHONY: test-abuse
-test-abuse: $(BIN) ## attacks on the real binary, and learners who misbehave beside others: half an hour
+test-abuse: $(BIN) ## attacks on the real binary, and learners who misbehave beside others: ten minutes
 	APILAB_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 60m ./test/abuse
 
 .PHONY: test-abuse-short
