@@ -1,0 +1,63 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"k8s.io/apiserver/pkg/storage/storagebackend"
+)
+
+// Many watches end at once, as when a namespace of definitions goes, while there is much to tell: those that stay, and new
+// ones, are told on.
+func TestWatchesGoOnWhenManyEnd(t *testing.T) {
+	t.Chdir(t.TempDir())
+	e, _ := start(t)
+	e.connectInside(t.Context(), 64<<20)
+	store, err := newStoreClient(storagebackend.TransportConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	writing, stop := context.WithCancel(ctx)
+	defer stop()
+	var writers sync.WaitGroup
+	for w := range 4 {
+		writers.Go(func() {
+			for i := 0; writing.Err() == nil; i++ {
+				_, _ = store.Put(writing, fmt.Sprintf("/busy/%d/%d", w, i%10), "x")
+			}
+		})
+	}
+	stays := store.Watch(ctx, "/stays", clientv3.WithPrefix())
+	for round := range 30 {
+		ending, end := context.WithCancel(ctx)
+		for range 100 {
+			watch := store.Watch(ending, "/busy", clientv3.WithPrefix())
+			go func() {
+				for range watch {
+				}
+			}()
+		}
+		end()
+		added := store.Watch(ctx, "/stays", clientv3.WithPrefix())
+		if _, err := store.Put(ctx, "/stays/it", fmt.Sprint(round)); err != nil {
+			t.Fatal(err)
+		}
+		for name, watch := range map[string]clientv3.WatchChan{"that stays": stays, "that is new": added} {
+			select {
+			case response := <-watch:
+				if len(response.Events) != 1 || string(response.Events[0].Kv.Value) != fmt.Sprint(round) {
+					t.Fatalf("round %d: the watch %s is told %+v", round, name, response)
+				}
+			case <-time.After(30 * time.Second):
+				t.Fatalf("round %d: the watch %s is told nothing", round, name)
+			}
+		}
+	}
+	stop()
+	writers.Wait()
+}
