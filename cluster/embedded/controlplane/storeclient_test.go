@@ -12,7 +12,8 @@ import (
 )
 
 // Many watches end at once, as when a namespace of definitions goes, while there is much to tell: those that stay, and new
-// ones, are told on.
+// Many watches end at once, as when many definitions go, while there is much to tell: those that stay, and new ones, are
+// told on.
 func TestWatchesGoOnWhenManyEnd(t *testing.T) {
 	t.Chdir(t.TempDir())
 	e, _ := start(t)
