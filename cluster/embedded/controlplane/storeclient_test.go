@@ -11,7 +11,6 @@ import (
 	"k8s.io/apiserver/pkg/storage/storagebackend"
 )
 
-// Many watches end at once, as when a namespace of definitions goes, while there is much to tell: those that stay, and new
 // Many watches end at once, as when many definitions go, while there is much to tell: those that stay, and new ones, are
 // told on.
 func TestWatchesGoOnWhenManyEnd(t *testing.T) {
