@@ -29,11 +29,11 @@ var newStoreClient func(storagebackend.TransportConfig) (*etcdkubernetes.Client,
 func (e etcd) connectInside(ctx context.Context, limit int64) {
 	bound := &quota{etcd: e, limit: limit}
 	shared := v3client.New(e.Server)
-	shared.Watcher = clientv3.NewWatchFromWatchClient(unwaiting{adapter.WatchServerToWatchClient(v3rpc.NewWatchServer(e.Server))}, shared)
+	watches := unwaiting{adapter.WatchServerToWatchClient(v3rpc.NewWatchServer(e.Server))}
 	newStoreClient = func(storagebackend.TransportConfig) (*etcdkubernetes.Client, error) {
 		c := &etcdkubernetes.Client{Client: clientv3.NewCtxClient(ctx)}
 		c.KV, c.Maintenance = shared.KV, shared.Maintenance
-		c.Watcher, c.Lease = sharedWatcher{shared.Watcher}, sharedLease{shared.Lease}
+		c.Watcher, c.Lease = clientv3.NewWatchFromWatchClient(watches, c.Client), sharedLease{shared.Lease}
 		c.Kubernetes = bounded{Interface: c, quota: bound}
 		return c, nil
 	}
@@ -41,14 +41,10 @@ func (e etcd) connectInside(ctx context.Context, limit int64) {
 	feature.DefaultFeatureSupportChecker.CheckClient(ctx, endpoint{shared}, storage.RequestWatchProgress)
 }
 
-// sharedWatcher and sharedLease are one stream to etcd for all resource types; who closes its client closes that of none.
-type (
-	sharedWatcher struct{ clientv3.Watcher }
-	sharedLease   struct{ clientv3.Lease }
-)
+// sharedLease is that of all resource types; who closes its client closes it for none.
+type sharedLease struct{ clientv3.Lease }
 
-func (sharedWatcher) Close() error { return nil }
-func (sharedLease) Close() error   { return nil }
+func (sharedLease) Close() error { return nil }
 
 // unwaiting is a way to etcd's watches on which who sends does not wait until it is received. Upstream's client both sends
 // and receives in one goroutine, as a connection has room for what it sends, and upstream's pipe within a process has none:
