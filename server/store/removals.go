@@ -20,13 +20,13 @@ func (s *Store) removeMember(ctx context.Context, tx *sql.Tx, learner string) er
 	for _, statement := range []string{
 		`DELETE FROM members WHERE learner_id = ?`,
 		`DELETE FROM personal_codes WHERE learner_id = ?`,
-		`UPDATE learners SET token_generation = token_generation + 1 WHERE id = ?`,
 	} {
 		if _, err := tx.ExecContext(ctx, statement, learner); err != nil {
 			return err
 		}
 	}
-	if _, err := tx.ExecContext(ctx, `UPDATE learners SET removed_at = ? WHERE id = ?`, millis(s.now()), learner); err != nil {
+	_, err := tx.ExecContext(ctx, `UPDATE learners SET removed_at = ?, token_generation = token_generation + 1 WHERE id = ?`, millis(s.now()), learner)
+	if err != nil {
 		return err
 	}
 	return endSessions(ctx, tx, learner)
