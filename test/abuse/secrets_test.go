@@ -38,6 +38,10 @@ func (p *page) stateOf(check string) string {
 	return ""
 }
 
+// outgrow makes a string 64 times as long again and again, which meets the limit of the shell's process before the shell can
+// stop it: the shell crashes, and its last words are at hand for the log.
+var outgrow = "x=1; while :; do x=" + strings.Repeat("$x", 64) + "; done"
+
 // A learner's whole session at the most talkative log level leaves nothing in the log that lets anybody in, nothing that was
 // typed and no answer; and in the database only what the learner's progress is.
 func TestLogAndDatabaseTellNoSecrets(t *testing.T) {
@@ -59,7 +63,7 @@ func TestLogAndDatabaseTellNoSecrets(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	term.run("kubectl wait --for=create secret/s --timeout=60s; kubectl get secret s -o yaml; (exit 1); kubectl debug typed-pod; x=1; while :; do x=$x$x; done")
+	term.run("kubectl wait --for=create secret/s --timeout=60s; kubectl get secret s -o yaml; (exit 1); kubectl debug typed-pod; " + outgrow)
 	a := p.api(t)
 	a.ask("POST", "/api/v1/namespaces/default/secrets?typed-query=1", `{"metadata":{"name":"t"},"stringData":{"k":"typed-body"}}`, "X-Typed", "typed-header")
 	a.as("typed-bearer").ask("GET", "/api/v1/namespaces", "")
@@ -70,6 +74,9 @@ func TestLogAndDatabaseTellNoSecrets(t *testing.T) {
 	log := strings.Replace(s.log.String(), code, "", 1) // the greeting has another one, which is meant for the console
 	if !strings.Contains(log, "level=DEBUG") {
 		t.Fatal("the log has no debug lines")
+	}
+	if !strings.Contains(log, "shell crashed") {
+		t.Error("the shell did not crash, so that its last words were not at hand for the log")
 	}
 	secret := map[string]string{
 		"a sign-in code": code, "a session": cookie, "a token of the gateway": a.config.BearerToken, "a secret in Base64": base64.StdEncoding.EncodeToString([]byte("typed-secret")),

@@ -1,6 +1,7 @@
 package abuse
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"regexp"
@@ -85,13 +86,19 @@ func (t *terminal) enter(line string) (ended func() bool) {
 	if err := t.keys(line + "; echo \"=end of it: $?=\"\r"); err != nil {
 		t.page.t.Fatal(err)
 	}
-	return func() bool { return endOfIt.Match(t.text[max(0, len(t.text)-lastLines):]) }
+	return func() bool {
+		last := t.text[max(0, len(t.text)-lastLines):]
+		return endOfIt.Match(last) || bytes.Contains(last, []byte(startedAnew))
+	}
 }
 
 // lastLines is where the end of a script is looked for, in bytes, whenever something comes.
 const lastLines = 64 << 10
 
 var endOfIt = regexp.MustCompile(`=end of it: \d+=`)
+
+// startedAnew is told in place of a script's end where the shell itself ran out of memory before it could stop the script.
+const startedAnew = "it was started anew"
 
 // run runs a script and returns what it printed.
 func (t *terminal) run(script string) string {
