@@ -24,11 +24,14 @@ import (
 type publicFlags struct {
 	listen     string
 	cert, key  string
-	domain     string
+	domain     string // for which authority gives the certificate
+	directory  string // of that authority
 	plain      bool
 	url        string
 	proxies    []string
 	unconfined bool
+
+	authority *authority // set by public, with --acme-domain
 }
 
 func (o *publicFlags) add(flags *pflag.FlagSet) {
@@ -36,6 +39,7 @@ func (o *publicFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&o.cert, "tls-cert", "", "file with the certificate for HTTPS, and those between it and its root; read again when it changes")
 	flags.StringVar(&o.key, "tls-key", "", "file with the certificate's private key")
 	flags.StringVar(&o.domain, "acme-domain", "", "name of this machine for which Let's Encrypt gives a certificate; takes --listen :443, reachable from the internet")
+	flags.StringVar(&o.directory, "acme-directory", autocert.DefaultACMEDirectory, "address at which another authority than Let's Encrypt has its ACME directory; this machine has to trust its certificate")
 	flags.BoolVar(&o.plain, "plain-http", false, "serve HTTP beyond this machine: whoever is on the network in between can read along and take over sessions")
 	flags.StringVar(&o.url, "public-url", "", "address that people type, such as https://lab.example.org, where it is not that of --listen")
 	flags.StringSliceVar(&o.proxies, "trusted-proxy", nil, "address or network of a reverse proxy whose X-Forwarded-For is believed, such as 10.0.0.5 or 10.0.0.0/24")
@@ -46,7 +50,7 @@ func (o *publicFlags) add(flags *pflag.FlagSet) {
 func (o *publicFlags) validate(serve *serveOptions) error {
 	if o.listen == "" {
 		for flag, given := range map[string]bool{
-			"tls-cert": o.cert != "", "tls-key": o.key != "", "acme-domain": o.domain != "", "plain-http": o.plain,
+			"tls-cert": o.cert != "", "tls-key": o.key != "", "acme-domain": o.domain != "", "acme-directory": o.otherAuthority(), "plain-http": o.plain,
 			"public-url": o.url != "", "trusted-proxy": len(o.proxies) > 0, "let-learners-harm-this-host": o.unconfined,
 		} {
 			if given {
@@ -80,8 +84,12 @@ func (o *publicFlags) validate(serve *serveOptions) error {
 		return errors.New("--tls-cert, --acme-domain and --plain-http exclude each other: choose one")
 	case ways == 0 && !isLoopback(host):
 		return errors.New("--listen beyond this machine takes one of --tls-cert with --tls-key, --acme-domain, or --plain-http (which others on the network can read)")
-	case o.domain != "" && (strings.ContainsAny(o.domain, ":/ ") || !strings.Contains(o.domain, ".")):
-		return fmt.Errorf("--acme-domain: %q is no name of a machine: write it as lab.example.org", o.domain)
+	case o.domain == "" && o.otherAuthority():
+		return errors.New("--acme-directory goes with --acme-domain, the name that the certificate is for")
+	case o.domain != "":
+		if err := o.validateACME(); err != nil {
+			return err
+		}
 	}
 	if _, err := o.trusted(); err != nil {
 		return err
@@ -94,6 +102,11 @@ func (o *publicFlags) validate(serve *serveOptions) error {
 		return fmt.Errorf("--public-url: %s is not HTTPS, which --tls-cert and --acme-domain serve: write it as https://%s", o.url, u.Host)
 	}
 	return nil
+}
+
+// otherAuthority tells whether the certificate is not to come from Let's Encrypt.
+func (o *publicFlags) otherAuthority() bool {
+	return o.directory != "" && o.directory != autocert.DefaultACMEDirectory
 }
 
 // strangers tells whether learners come who are not trusted with this machine.
@@ -204,10 +217,8 @@ func (o *publicFlags) public(dir *datadir.Dir) (*server.Public, error) {
 		p.TLS = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get}
 		p.CA = func() []byte { return c.authorities(u.Hostname()) }
 	case o.domain != "":
-		manager := &autocert.Manager{
-			Prompt: autocert.AcceptTOS, HostPolicy: autocert.HostWhitelist(strings.ToLower(o.domain)), Cache: autocert.DirCache(dir.Join("acme")),
-		}
-		p.TLS = manager.TLSConfig()
+		o.authority = o.newAuthority(dir)
+		p.TLS = o.authority.manager.TLSConfig()
 		p.TLS.MinVersion = tls.VersionTLS12
 		p.Hosts = append(p.Hosts, o.domain)
 	}

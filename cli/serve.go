@@ -107,7 +107,11 @@ func (p *Program) serve(ctx context.Context, o serveOptions) error {
 		return err
 	}
 	defer closeAll(backends)
-	s, err := p.newServer(dir, o, backends, log)
+	public, err := o.public.public(dir)
+	if err != nil {
+		return err
+	}
+	s, err := p.newServer(dir, o, public, backends, log)
 	if err != nil {
 		return err
 	}
@@ -124,6 +128,9 @@ func (p *Program) serve(ctx context.Context, o serveOptions) error {
 	group.Go(func() error { return s.Serve(ctx) })
 	group.Go(func() error { return control.Serve(ctx, dir.Path, s) })
 	greet(ctx, o.noOpen, log)
+	if a := o.public.authority; a != nil {
+		go a.obtain(ctx, log) // it may be in the midst of an attempt when the rest ends
+	}
 	return group.Wait()
 }
 
@@ -136,16 +143,12 @@ func (p *Program) logger(level slog.Level) *slog.Logger {
 
 // newServer opens the server on the port that was asked for; without one, on the first free of the preferred ones, so that
 // a page that is open in the browser finds its server again after a restart.
-func (p *Program) newServer(dir *datadir.Dir, o serveOptions, all []backend, log *slog.Logger) (*server.Server, error) {
+func (p *Program) newServer(dir *datadir.Dir, o serveOptions, public *server.Public, all []backend, log *slog.Logger) (*server.Server, error) {
 	backends := make([]cluster.Backend, len(all))
 	for n, b := range all {
 		backends[n] = b.Backend
 	}
 	upkeep, err := o.upkeep.options()
-	if err != nil {
-		return nil, err
-	}
-	public, err := o.public.public(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,7 @@ type exchange struct {
 	upgrade  bool // the client asked for another protocol on this connection
 
 	request *capture // nil without a body
+	sent    *sentBody
 
 	// mu guards what follows: the end of the response's body and the end of the handler may meet.
 	mu       sync.Mutex
@@ -94,15 +95,65 @@ func (x *exchange) rewrite(r *httputil.ProxyRequest) {
 	}
 	if r.Out.Body != nil {
 		x.request = newCapture(r.Out.Body, r.In.ContentLength, x.recorder.limits.body, nil)
-		r.Out.Body = keepOpen{x.request}
+		x.sent = newSentBody(x.request)
+		r.Out.Body = x.sent
 	}
 }
 
-// keepOpen is a body that a transport may close without harm, so that the request can be sent again when it was not sent.
-// The server closes the real one.
-type keepOpen struct{ io.Reader }
+// A sentBody is a request's body on its way to the API server. A transport that could not connect has closed it, and the next
+// attempt reads it. One that has an answer and closes it wants no more of it, and waits for its read to end, which the client
+// may never do: it has its answer too, and has nothing more to send. The server closes the real body.
+type sentBody struct {
+	begin func() // lets the pipe have what comes, once
+	out   *io.PipeReader
 
-func (keepOpen) Close() error { return nil }
+	mu               sync.Mutex
+	closed, answered bool // in this attempt
+}
+
+func newSentBody(body io.Reader) *sentBody {
+	out, in := io.Pipe()
+	return &sentBody{out: out, begin: sync.OnceFunc(func() {
+		go func() {
+			_, err := io.Copy(in, body)
+			_ = in.CloseWithError(err) // nil: io.EOF
+		}()
+	})}
+}
+
+func (b *sentBody) Read(p []byte) (int, error) {
+	b.begin()
+	return b.out.Read(p)
+}
+
+func (b *sentBody) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	return b.settle()
+}
+
+// attempt begins another attempt to send it.
+func (b *sentBody) attempt() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = false
+}
+
+// answer says that there is an answer.
+func (b *sentBody) answer() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.answered = true
+	return b.settle()
+}
+
+func (b *sentBody) settle() error {
+	if !b.closed || !b.answered {
+		return nil
+	}
+	return b.out.Close()
+}
 
 // RoundTrip sends the request on. When the API server is down, which is healed within seconds, it waits a while and tries
 // again, provided that nothing was carried out yet.
@@ -114,7 +165,13 @@ func (x *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
+		if x.sent != nil {
+			x.sent.attempt()
+		}
 		response, err := u.send(r, x.caller.own, x.upgrade)
+		if err == nil && x.sent != nil {
+			_ = x.sent.answer() // a pipe's end closes without an error
+		}
 		if err == nil || r.Context().Err() != nil {
 			return response, err
 		}

@@ -484,3 +484,30 @@ func TestStopCutsWatches(t *testing.T) {
 		t.Errorf("record %+v", r)
 	}
 }
+
+// An API server that refuses a request answers before it has read the body. A client that has the answer has no reason to
+// send the rest, and need not say that it will not.
+func TestAnswerBeforeTheBodyWasSent(t *testing.T) {
+	t.Parallel()
+	const begun = `{"data":`
+	b := newBench(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.ReadFull(r.Body, make([]byte, len(begun)))
+		time.Sleep(100 * time.Millisecond) // until the gateway waits for more
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = io.WriteString(w, "no")
+	})
+	body, rest := io.Pipe()
+	t.Cleanup(func() { _ = rest.Close() })
+	go func() { _, _ = io.WriteString(rest, begun) }()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	response, err := b.client.Do(b.request(t, http.MethodPatch, "/api/v1/namespaces/default/configmaps/x", body).WithContext(ctx))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if response.ProtoMajor != 2 || response.StatusCode != http.StatusForbidden || string(answer) != "no" || err != nil {
+		t.Errorf("%s %s, %q, %v", response.Proto, response.Status, answer, err)
+	}
+}

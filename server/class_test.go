@@ -297,10 +297,15 @@ func TestClosedLessonsAreShownAsClosed(t *testing.T) {
 		t.Error("a closed lesson can be read")
 	}
 	grace.get("/lessons/basics/first").wants(t, http.StatusOK, "Read this first")
+	tab := ada.open(t) // of a page that was loaded before
+	if r := tab.ask("exercise.open", map[string]any{"exercise": "basics/say"}); r.OK || !strings.Contains(r.Error, "closed for now") {
+		t.Errorf("an exercise of a closed lesson: %+v", r)
+	}
 	if err := s.store.OpenLesson(t.Context(), id, "basics/first"); err != nil {
 		t.Fatal(err)
 	}
 	ada.get("/lessons/basics/first").wants(t, http.StatusOK, "Read this first")
+	tab.openExercise("basics/say")
 }
 
 func TestMembersOutsideOfTheirClassesTime(t *testing.T) {

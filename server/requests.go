@@ -25,6 +25,9 @@ var requests = map[string]requestHandler{
 	"ping": ping,
 
 	"exercise.open": slow(func(ctx context.Context, p *page, a protocol.Exercise) (any, error) {
+		if err := p.shared.mayOpen(ctx, a.Exercise); err != nil {
+			return nil, err
+		}
 		return p.hub.OpenExercise(ctx, a.Exercise)
 	}),
 	"exercise.reset": slow(func(_ context.Context, p *page, a protocol.Exercise) (any, error) {

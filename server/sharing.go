@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/apilab/apilab/server/hub"
 	"github.com/apilab/apilab/server/protocol"
@@ -27,6 +28,38 @@ func (h sharing) dismiss(ctx context.Context, message int64) error {
 		return err
 	}
 	return h.s.share(ctx, h.learner)
+}
+
+// errClosedExercise is for a page that was loaded before its lesson was closed.
+var errClosedExercise = errors.New("its lesson is closed for now; your instructor opens it when the class comes to it")
+
+// mayOpen returns an error for an exercise all of whose lessons are closed for the learner's class.
+func (h sharing) mayOpen(ctx context.Context, exercise string) error {
+	member, err := h.s.store.Member(ctx, h.learner)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	closed, err := h.s.store.ClosedLessons(ctx, member.Class)
+	if err != nil {
+		return err
+	}
+	hidden := false
+	for _, lesson := range h.s.library.current().lessons() {
+		if !slices.Contains(lesson.ExerciseIDs, exercise) {
+			continue
+		}
+		if !slices.Contains(closed, lesson.ID) {
+			return nil
+		}
+		hidden = true
+	}
+	if hidden {
+		return errClosedExercise
+	}
+	return nil
 }
 
 // moveHand shows a learner's hand, up or down, to them and to their class.

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -105,7 +106,12 @@ func (r *renamed) Fd() uintptr { return os.Stderr.Fd() }
 func (k *confined) run(args []string) int {
 	// A file that grows too large is an error, not the end.
 	signal.Ignore(syscall.SIGXFSZ)
+	began := time.Now()
 	cmdutil.BehaviorOnFatal(func(msg string, code int) {
+		if unpublished(args, msg) && time.Since(began) < publishTime {
+			time.Sleep(publishPause)
+			os.Exit(execute(k.command(args)))
+		}
 		if msg != "" {
 			fmt.Fprintln(os.Stderr, strings.TrimSuffix(explained(k.fs.Virtual(msg)), "\n"))
 		}
@@ -124,6 +130,18 @@ func (k *confined) run(args []string) int {
 	}
 	os.Args = append([]string{"kubectl"}, args...) // which the tree reads, unless preferences have set others
 	return execute(k.command(args))
+}
+
+// An API server serves a new kind a moment before it publishes its schema, which takes seconds on a busy machine.
+const (
+	publishTime  = 5 * time.Second
+	publishPause = 250 * time.Millisecond
+)
+
+// unpublished tells whether explain knows a kind by discovery and does not find its schema. It has printed nothing yet.
+func unpublished(args []string, msg string) bool {
+	return slices.Contains(args, "explain") &&
+		(strings.Contains(msg, "couldn't find resource for ") || strings.Contains(msg, "not found in OpenAPI schema"))
 }
 
 // explained adds to a message of kubectl's what a learner can do about it here.

@@ -37,12 +37,16 @@ type worker struct {
 }
 
 func (l *Launcher) startWorker() (*worker, error) {
+	syscall.ForkLock.RLock() // no process started meanwhile inherits them
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err == nil {
+		unix.CloseOnExec(fds[0])
+		unix.CloseOnExec(fds[1])
+	}
+	syscall.ForkLock.RUnlock()
 	if err != nil {
 		return nil, err
 	}
-	unix.CloseOnExec(fds[0])
-	unix.CloseOnExec(fds[1])
 	theirs := os.NewFile(uintptr(fds[1]), "worker")
 	defer theirs.Close()
 	ours := os.NewFile(uintptr(fds[0]), "worker")

@@ -182,17 +182,20 @@ func (l *learner) waitReady(ctx context.Context) error {
 func (l *learner) waitOpen(ctx context.Context, exercise string) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTime)
 	defer cancel()
-	err := l.Until(ctx, func() (bool, error) {
-		state := l.exercises[exercise]
-		if state.Phase == checker.Error {
-			return false, errors.New(state.Error)
-		}
-		return state.Phase == checker.Open, l.shellGone()
-	})
+	err := l.Until(ctx, func() (bool, error) { return l.isOpen(exercise) })
 	if err != nil {
 		return fmt.Errorf("wait for the exercise %s: %w", exercise, err)
 	}
 	return nil
+}
+
+// isOpen tells whether the page takes answers to an exercise; the state is locked.
+func (l *learner) isOpen(exercise string) (bool, error) {
+	state := l.exercises[exercise]
+	if state.Phase == checker.Error {
+		return false, errors.New(state.Error)
+	}
+	return state.Phase == checker.Open, l.shellGone()
 }
 
 // waitGreen waits until all checks pass, and reckons what they took since the learner did their part.

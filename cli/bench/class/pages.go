@@ -318,13 +318,20 @@ func (l *learner) left(load int) error {
 
 // ask asks on the page that there is, and waits for it where the connection is lost.
 func (l *learner) ask(ctx context.Context, kind string, args map[string]any, value any) error {
+	return l.askOnce(ctx, func() (bool, error) { return true, nil }, kind, args, value)
+}
+
+// askOnce asks on the page that there is as soon as that offers to, as the page's buttons do. offered is called while the
+// state is locked.
+func (l *learner) askOnce(ctx context.Context, offered func() (bool, error), kind string, args map[string]any, value any) error {
 	for {
 		var page *browser.Page
 		err := l.Until(ctx, func() (bool, error) {
-			if l.connection != nil {
-				page = l.connection.page
+			if l.connection == nil {
+				return false, nil
 			}
-			return page != nil, nil
+			page = l.connection.page
+			return offered()
 		})
 		if err != nil {
 			return err

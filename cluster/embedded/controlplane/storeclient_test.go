@@ -61,3 +61,61 @@ func TestWatchesGoOnWhenManyEnd(t *testing.T) {
 	stop()
 	writers.Wait()
 }
+
+// Etcd tells how far a stream is only while all of its watches are up to date, and the API server needs to know it to end
+// a list that goes on as a watch: a resource type does not wait for what others have to catch up with.
+func TestProgressDoesNotWaitForOtherTypes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	e, _ := start(t)
+	e.connectInside(t.Context(), 64<<20)
+	busy, err := newStoreClient(storagebackend.TransportConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	quiet, err := newStoreClient(storagebackend.TransportConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	first, err := busy.Put(ctx, "/busy/0", "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 1000 {
+		if _, err := busy.Put(ctx, fmt.Sprintf("/busy/%d", i%10), "x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var catchingUp sync.WaitGroup
+	catchingUp.Go(func() { // always some watch
+		for ctx.Err() == nil {
+			watching, end := context.WithCancel(ctx)
+			for watch := range 4 {
+				busy.Watch(watching, fmt.Sprintf("/busy/%d", watch), clientv3.WithRev(first.Header.Revision))
+			}
+			time.Sleep(20 * time.Millisecond)
+			end()
+		}
+	})
+	told := quiet.Watch(ctx, "/quiet", clientv3.WithPrefix(), clientv3.WithProgressNotify())
+	ask := time.NewTicker(100 * time.Millisecond) // as often as the API server does
+	defer ask.Stop()
+	enough := time.After(30 * time.Second)
+	for notices := 0; notices < 20; {
+		select {
+		case <-ask.C:
+			if err := quiet.RequestProgress(ctx); err != nil {
+				t.Fatal(err)
+			}
+		case response := <-told:
+			if response.IsProgressNotify() {
+				notices++
+			}
+		case <-enough:
+			t.Fatalf("%d times told how far it is in 30 s of asking ten times a second", notices)
+		}
+	}
+	stop()
+	catchingUp.Wait()
+}
