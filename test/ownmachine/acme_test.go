@@ -147,7 +147,7 @@ func startAuthority(t *testing.T) *authority {
 // run runs a program until the test's end, or until stop.
 func run(t *testing.T, dir, name string, args ...string) (stop func()) {
 	t.Helper()
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, end := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, filepath.Join(dir, name), args...)
 	cmd.Env = append(os.Environ(), "PEBBLE_VA_NOSLEEP=1")
 	log, err := os.Create(filepath.Join(dir, name+".log"))
@@ -163,18 +163,18 @@ func run(t *testing.T, dir, name string, args ...string) (stop func()) {
 		_ = cmd.Wait()
 		close(ended)
 	}()
+	stop = func() {
+		end()
+		<-ended
+	}
 	t.Cleanup(func() {
 		stop()
-		<-ended
 		if text, err := os.ReadFile(log.Name()); err == nil && t.Failed() {
 			t.Logf("%s says:\n%s", name, text)
 		}
 		log.Close()
 	})
-	return func() {
-		stop()
-		<-ended
-	}
+	return stop
 }
 
 // serve starts a class server whose certificate the authority gives.
@@ -185,7 +185,7 @@ func (a *authority) serve(t *testing.T, dir string) *subject.Subject {
 		t.Fatal(err)
 	}
 	server, err := subject.Start(t.Context(), binary, dir, "--listen", a.address, "--public-url", "https://"+net.JoinHostPort(domain, port),
-		"--acme-domain", domain, "--acme-directory", a.directory, "--let-learners-harm-this-host")
+		"--acme-domain", domain, "--acme-directory", a.directory, "--let-learners-harm-this-host", "--log-level", "info")
 	if err != nil {
 		t.Fatal(err)
 	}
