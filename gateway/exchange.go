@@ -81,7 +81,15 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request, from entrance) {
 		ErrorLog:       slog.NewLogLogger(g.log.Handler(), slog.LevelDebug),
 	}
 	defer g.clusters.Use(x.caller.learner)()
+	defer x.endBody()
 	proxy.ServeHTTP(w, r)
+}
+
+// endBody lets go of a body that nobody has read to its end.
+func (x *exchange) endBody() {
+	if x.sent != nil {
+		_ = x.sent.PipeReader.Close() // which has no errors
+	}
 }
 
 func (x *exchange) rewrite(r *httputil.ProxyRequest) {
@@ -104,8 +112,7 @@ func (x *exchange) rewrite(r *httputil.ProxyRequest) {
 // attempt reads it. One that has an answer and closes it wants no more of it, and waits for its read to end, which the client
 // may never do: it has its answer too, and has nothing more to send. The server closes the real body.
 type sentBody struct {
-	begin func() // lets the pipe have what comes, once
-	out   *io.PipeReader
+	*io.PipeReader
 
 	mu               sync.Mutex
 	closed, answered bool // in this attempt
@@ -113,17 +120,11 @@ type sentBody struct {
 
 func newSentBody(body io.Reader) *sentBody {
 	out, in := io.Pipe()
-	return &sentBody{out: out, begin: sync.OnceFunc(func() {
-		go func() {
-			_, err := io.Copy(in, body)
-			_ = in.CloseWithError(err) // nil: io.EOF
-		}()
-	})}
-}
-
-func (b *sentBody) Read(p []byte) (int, error) {
-	b.begin()
-	return b.out.Read(p)
+	go func() {
+		_, err := io.Copy(in, body)
+		_ = in.CloseWithError(err) // nil: io.EOF
+	}()
+	return &sentBody{PipeReader: out}
 }
 
 func (b *sentBody) Close() error {
@@ -152,7 +153,7 @@ func (b *sentBody) settle() error {
 	if !b.closed || !b.answered {
 		return nil
 	}
-	return b.out.Close()
+	return b.PipeReader.Close()
 }
 
 // RoundTrip sends the request on. When the API server is down, which is healed within seconds, it waits a while and tries
@@ -170,7 +171,7 @@ func (x *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		response, err := u.send(r, x.caller.own, x.upgrade)
 		if err == nil && x.sent != nil {
-			_ = x.sent.answer() // a pipe's end closes without an error
+			_ = x.sent.answer() // which has no errors
 		}
 		if err == nil || r.Context().Err() != nil {
 			return response, err

@@ -48,3 +48,22 @@ func TestExplained(t *testing.T) {
 		t.Errorf("another message became %q", got)
 	}
 }
+
+func TestUnpublished(t *testing.T) {
+	t.Parallel()
+	const noGroup = `error: couldn't find resource for "kubevirt.io/v1, Resource=virtualmachines"`
+	for _, tt := range []struct {
+		args []string
+		msg  string
+		want bool
+	}{
+		{[]string{"explain", "vm.spec"}, noGroup, true},
+		{[]string{"-n", "lab", "explain", "vm"}, "error: GVR (kubevirt.io/v1, Resource=virtualmachines) not found in OpenAPI schema", true},
+		{[]string{"explain", "unicorns"}, `error: the server doesn't have a resource type "unicorns"`, false},
+		{[]string{"get", "vm"}, noGroup, false},
+	} {
+		if got := unpublished(tt.args, tt.msg); got != tt.want {
+			t.Errorf("unpublished(%q, %q) = %v", tt.args, tt.msg, got)
+		}
+	}
+}
