@@ -137,6 +137,7 @@ func New(o Options) *Hub {
 		id:        o.Learner.ID,
 		log:       o.Logger.With("learner", o.Learner.ID),
 		run:       rand.Text(),
+		status:    o.Clusters.Status(o.Learner.ID), // a page may come before the subscription tells it
 		ctx:       ctx,
 		stop:      stop,
 		changed:   make(chan struct{}, 1),

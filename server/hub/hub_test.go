@@ -30,7 +30,8 @@ type clusters struct {
 	current cluster.Cluster
 	follow  []func(cluster.Status)
 	claims  int
-	uses    int // under way
+	uses    int  // under way
+	slow    bool // to tell who subscribes the status
 
 	switches []string
 	replace  context.CancelFunc // ends the switch under way
@@ -60,7 +61,9 @@ func (c *clusters) Subscribe(id string, fn func(cluster.Status)) (stop func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.follow = append(c.follow, fn)
-	fn(c.status)
+	if !c.slow {
+		fn(c.status)
+	}
 	return func() {}
 }
 
@@ -246,8 +249,12 @@ type stage struct {
 }
 
 func newStage(t *testing.T) *stage {
+	return newStageWith(t, &clusters{status: cluster.Status{ID: "local", Backend: "embedded", State: cluster.Absent}})
+}
+
+func newStageWith(t *testing.T, c *clusters) *stage {
 	s := &stage{
-		clusters: &clusters{status: cluster.Status{ID: "local", Backend: "embedded", State: cluster.Absent}},
+		clusters: c,
 		progress: &progress{saved: make(map[string]store.Exercise)},
 		page:     &reader{},
 		library:  make(map[string]*exercises.Exercise),
@@ -290,6 +297,18 @@ func (s *stage) open(t *testing.T, id string) checker.ExerciseState {
 func bubble(t *testing.T, test func(t *testing.T, s *stage)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { test(t, newStage(t)) })
+}
+
+// A page that loads asks for a cluster where hello says that there is none: after a restart of the server it may be there before
+// the manager has told the new hub anything.
+func TestFirstPageIsToldOfTheCluster(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStageWith(t, &clusters{slow: true, status: cluster.Status{ID: "local", Backend: "embedded", State: cluster.Absent}})
+		if hello := s.page.of("hello"); len(hello) != 1 || !strings.Contains(hello[0], `"state":"absent"`) {
+			t.Errorf("hello is %v", hello)
+		}
+	})
 }
 
 func TestVersionsAreToldFiveTimesASecond(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 
 // How long a learner waits before they give up, on a machine that is slow and busy.
 const (
-	readyTime   = 20 * time.Minute // for a cluster, behind a whole class
+	readyTime   = 10 * time.Minute // for a cluster, behind a whole class
 	commandTime = 2 * time.Minute  // for a prompt
 	greenTime   = time.Minute      // for a check
 	settleTime  = 10 * time.Second // for the server to take what was typed
@@ -173,7 +173,9 @@ func (l *learner) waitReady(ctx context.Context) error {
 		return l.status.State == cluster.Ready, nil
 	})
 	if err != nil {
-		return fmt.Errorf("wait for the cluster: %w", err)
+		var status cluster.Status
+		l.Change(func() { status = l.status })
+		return fmt.Errorf("wait for the cluster, which is %q (%s): %w", status.State, status.Reason, err)
 	}
 	return nil
 }
