@@ -129,6 +129,9 @@ func (l *lab) create(gvr schema.GroupVersionResource, namespace string, o object
 		ctx, cancel := context.WithTimeout(l.t.Context(), 5*time.Second)
 		defer cancel()
 		made, err = l.on(gvr, namespace).Create(ctx, &unstructured.Unstructured{Object: o}, metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(err) { // by an attempt whose answer took too long
+			made, err = l.on(gvr, namespace).Get(ctx, (&unstructured.Unstructured{Object: o}).GetName(), metav1.GetOptions{})
+		}
 		return err
 	})
 	return made
