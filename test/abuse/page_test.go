@@ -252,6 +252,6 @@ func (p *page) ready() {
 func (p *page) reset() {
 	p.t.Helper()
 	p.get("cluster.reset", nil, nil)
-	p.until("the old cluster's end", func() bool { return p.cluster.State != cluster.Ready })
+	p.until("the old cluster's end", func() bool { return p.cluster.State != cluster.Ready && p.cluster.State != cluster.Failed })
 	p.ready()
 }
