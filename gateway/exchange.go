@@ -131,7 +131,8 @@ func (b *sentBody) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.closed = true
-	return b.settle()
+	b.settle()
+	return nil
 }
 
 // attempt begins another attempt to send it.
@@ -142,18 +143,18 @@ func (b *sentBody) attempt() {
 }
 
 // answer says that there is an answer.
-func (b *sentBody) answer() error {
+func (b *sentBody) answer() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.answered = true
-	return b.settle()
+	b.settle()
 }
 
-func (b *sentBody) settle() error {
-	if !b.closed || !b.answered {
-		return nil
+// settle ends a read that nobody waits for any more; mu is held.
+func (b *sentBody) settle() {
+	if b.closed && b.answered {
+		_ = b.PipeReader.Close() // which has no errors
 	}
-	return b.PipeReader.Close()
 }
 
 // RoundTrip sends the request on. When the API server is down, which is healed within seconds, it waits a while and tries
@@ -171,7 +172,7 @@ func (x *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		response, err := u.send(r, x.caller.own, x.upgrade)
 		if err == nil && x.sent != nil {
-			_ = x.sent.answer() // which has no errors
+			x.sent.answer()
 		}
 		if err == nil || r.Context().Err() != nil {
 			return response, err

@@ -274,8 +274,8 @@ func spin(_ *testing.T, h *hog) {
 }
 
 func swell(t *testing.T, h *hog) {
-	told(t, h.terminal.run(`x=aaaaaaaaaaaaaaaa; while :; do x=$x$x; done`), "of memory", "started anew")
-	told(t, h.terminal.run(`jq -n '[range(1e9)]' >/dev/null; awk 'BEGIN{s="x"; while(1) s = s s}'; seq 1000000000 | sort >/dev/null`), "of memory", "started anew")
+	told(t, h.terminal.outgrow(`x=aaaaaaaaaaaaaaaa; while :; do x=$x$x; done`), "of memory", "started anew")
+	told(t, h.terminal.outgrow(`jq -n '[range(1e9)]' >/dev/null; awk 'BEGIN{s="x"; while(1) s = s s}'; seq 1000000000 | sort >/dev/null`), "of memory", "started anew")
 	h.terminal.interrupt()
 }
 

@@ -63,7 +63,7 @@ func TestLogAndDatabaseTellNoSecrets(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	term.run("kubectl wait --for=create secret/s --timeout=60s; kubectl get secret s -o yaml; (exit 1); kubectl debug typed-pod; " + outgrow)
+	term.outgrow("kubectl wait --for=create secret/s --timeout=60s; kubectl get secret s -o yaml; (exit 1); kubectl debug typed-pod; " + outgrow)
 	a := p.api(t)
 	a.ask("POST", "/api/v1/namespaces/default/secrets?typed-query=1", `{"metadata":{"name":"t"},"stringData":{"k":"typed-body"}}`, "X-Typed", "typed-header")
 	a.as("typed-bearer").ask("GET", "/api/v1/namespaces", "")

@@ -103,6 +103,16 @@ const startedAnew = "it was started anew"
 // run runs a script and returns what it printed.
 func (t *terminal) run(script string) string {
 	t.page.t.Helper()
+	out := t.outgrow(script)
+	if strings.Contains(out, startedAnew) {
+		t.page.t.Fatalf("%s\nthe shell ended, after\n%s", script, out)
+	}
+	return out
+}
+
+// outgrow is run of what may need more memory than the shell has.
+func (t *terminal) outgrow(script string) string {
+	t.page.t.Helper()
 	out, err := t.runWithin(patience, script)
 	if err != nil {
 		t.page.t.Fatalf("%s\n%v, after\n%s", script, err, out)

@@ -184,18 +184,8 @@ func (a *authority) serve(t *testing.T, dir string) *subject.Subject {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := subject.Start(t.Context(), binary, dir, "--listen", a.address, "--public-url", "https://"+net.JoinHostPort(domain, port),
-		"--acme-domain", domain, "--acme-directory", a.directory, "--let-learners-harm-this-host", "--log-level", "info")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("the server's log:\n%s", server.Log())
-		}
-		server.Stop()
-	})
-	return server
+	return start(t, dir, "--listen", a.address, "--public-url", "https://"+net.JoinHostPort(domain, port),
+		"--acme-domain", domain, "--acme-directory", a.directory, "--log-level", "info")
 }
 
 // visit loads the page to join a class as a browser does that trusts the authority, and returns the server's certificate.

@@ -55,7 +55,15 @@ func newClass(t *testing.T, authorities *x509.CertPool, flags ...string) *class 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	server, err := subject.Start(t.Context(), binary, dir, append([]string{"--listen", "127.0.0.1:0", "--let-learners-harm-this-host"}, flags...)...)
+	c := &class{Subject: start(t, dir, append([]string{"--listen", "127.0.0.1:0"}, flags...)...), authorities: authorities}
+	c.open(t)
+	return c
+}
+
+// start starts a class server, and tells its log where the test fails.
+func start(t *testing.T, dir string, flags ...string) *subject.Subject {
+	t.Helper()
+	server, err := subject.Start(t.Context(), binary, dir, append([]string{"--let-learners-harm-this-host"}, flags...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,9 +73,7 @@ func newClass(t *testing.T, authorities *x509.CertPool, flags ...string) *class 
 		}
 		server.Stop()
 	})
-	c := &class{Subject: server, authorities: authorities}
-	c.open(t)
-	return c
+	return server
 }
 
 // open signs the first admin in, who makes the class.
